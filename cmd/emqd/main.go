@@ -1,0 +1,4 @@
+// Command emqd serves the EchoMQ job-queue protocol over RESP.
+package main
+
+func main() {}
