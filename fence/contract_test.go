@@ -89,6 +89,37 @@ func TestRefusalsAndClasses(t *testing.T) {
 	require.Equal(t, known, used, "a class that no refusal has")
 }
 
+// TestRefusalTexts spells every fixed text out: clients match them byte for byte, so
+// a changed one must be changed here too, on purpose.
+func TestRefusalTexts(t *testing.T) {
+	want := []Refusal{
+		"EMQLAYOUT the id must be 1 byte or more and must not end in the name of a row's sub-key, such as :logs",
+		"EMQLAYOUT the group must be 1 byte or more, without NUL",
+		"EMQWIRE expected echomq:6.0.0 but {emq}:version is absent",
+		"EMQKIND job id must be JOB-namespaced",
+		"EMQKIND record id must be EVT-namespaced",
+		"EMQSTALE job gone",
+	}
+	for _, fault := range []string{"token mismatch", "lease not held"} {
+		for _, verb := range []string{"complete", "retry", "extend", "delay", "requeue"} {
+			want = append(want, Refusal("EMQSTALE "+verb+" "+fault))
+		}
+	}
+	want = append(want,
+		"EMQSTATE not dead",
+		"EMQSTATE not scheduled",
+		"EMQSTATE not paused",
+		"EMQSTATE active jobs present",
+		"EMQSTATE not awaiting children",
+		"EMQLANE job belongs to a lane",
+		"EMQLANE job has no lane",
+		"EMQFLOW job belongs to a flow",
+		"EMQLOCK job is locked",
+		"EMQRATE at concurrency ceiling",
+	)
+	require.Equal(t, want, Refusals())
+}
+
 // TestRefusalsAreAllListed reads the package's own source, so that a constant of
 // type Refusal cannot be added without its place in Refusals.
 func TestRefusalsAreAllListed(t *testing.T) {
