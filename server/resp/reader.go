@@ -148,7 +148,7 @@ func (r *Reader) multibulk(buf []byte, args [][]byte, lim Limits, collect bool) 
 	maxBulk := lim.maxBulk()
 	for r.left > 0 {
 		if r.phase == atSize {
-			size, next := r.shortSize(buf)
+			size, next := r.short(buf, '$')
 			if next == 0 {
 				var err error
 				if size, next, err = r.longSize(buf, lim); err != nil || next == 0 {
@@ -189,43 +189,38 @@ func (r *Reader) need(n, others int) {
 // count reads the line of the argument count; done is false while it is not
 // complete. A count below one leaves no arguments to read.
 func (r *Reader) count(buf []byte, lim Limits) (done bool, err error) {
-	end, err := r.line(buf, '\r', ErrMultibulkLine)
-	// The byte behind the CR must have arrived, but is not looked at.
-	if err != nil || end < 0 || end+2 > len(buf) {
-		r.want = 1
-		return false, err
-	}
-	n, ok := parseInt(buf[1:end])
-	if !ok || n > MaxArgs {
-		return false, ErrMultibulkLength
+	n, next := r.short(buf, '*')
+	if next == 0 {
+		if n, next, err = r.longCount(buf); err != nil || next == 0 {
+			r.want = 1
+			return false, err
+		}
 	}
 	if lim.Unauth && n > UnauthArgs {
 		return false, ErrMultibulkUnauth
 	}
-	r.pos = end + 2
-	r.left = int(max(n, 0))
-	r.phase = atSize
+	r.pos, r.left, r.phase = next, max(n, 0), atSize
 	return true, nil
 }
 
-// shortSize reads the length line at pos when it is all there and ordinary;
-// next is 0 otherwise and longSize has to decide.
-func (r *Reader) shortSize(buf []byte) (size, next int) {
+// short reads the line at pos, which starts with mark, when it is all there and
+// ordinary; next is 0 otherwise and longCount or longSize has to decide.
+func (r *Reader) short(buf []byte, mark byte) (n, next int) {
 	if r.scan > r.pos {
 		return 0, 0
 	}
 	b := buf[r.pos:]
 	r.work += min(len(b), 4)
-	if len(b) < 4 || b[0] != '$' {
+	if len(b) < 4 || b[0] != mark {
 		return 0, 0
 	}
 	digit := b[1] - '0'
 	if digit > 9 {
 		return 0, 0
 	}
-	size = int(digit)
+	n = int(digit)
 	if b[2] == '\r' {
-		return size, r.pos + 4
+		return n, r.pos + 4
 	}
 	if digit == 0 {
 		return 0, 0
@@ -234,14 +229,28 @@ func (r *Reader) shortSize(buf []byte) (size, next int) {
 	r.work += len(b) - 4
 	for i := 2; i < len(b)-1; i++ {
 		if b[i] == '\r' {
-			return size, r.pos + i + 2
+			return n, r.pos + i + 2
 		}
 		if digit = b[i] - '0'; digit > 9 {
 			return 0, 0
 		}
-		size = size*10 + int(digit)
+		n = n*10 + int(digit)
 	}
 	return 0, 0
+}
+
+// longCount reads any line of a count; next is 0 while it is not complete. The
+// byte behind the CR must have arrived, but is not looked at.
+func (r *Reader) longCount(buf []byte) (n, next int, err error) {
+	end, err := r.line(buf, '\r', ErrMultibulkLine)
+	if err != nil || end < 0 || end+2 > len(buf) {
+		return 0, 0, err
+	}
+	count, ok := parseInt(buf[1:end])
+	if !ok || count > MaxArgs {
+		return 0, 0, ErrMultibulkLength
+	}
+	return int(max(count, 0)), end + 2, nil
 }
 
 // longSize reads any length line at pos; next is 0 while it is not complete.
