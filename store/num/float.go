@@ -119,6 +119,11 @@ const maxPlainInteger = 1 << 62
 // Negative zero is printed as 0. Valkey prints 0 or -0 for it depending on how
 // the sorted set happens to be stored; the two compare equal, so the one text
 // that never shows the difference is used.
+//
+// Valkey's own digit generator (Grisu2) misses the shortest or nearest digits
+// for about three in a thousand doubles that need 16 or 17 of them, and for one
+// in a thousand shorter decimals. Here the shortest are always found; either
+// text reads back as the same double.
 func AppendFloat(dst []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
