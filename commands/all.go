@@ -1,0 +1,11 @@
+// Package commands holds the registration table and the handlers of every command that needs only the
+// keyspace: Valkey's families and EchoMQ's. A handler parses, opens, decides, writes and replies, in
+// this order; it knows no socket, lock, clock or log.
+package commands
+
+// All returns the families of rows that this package has. The server adds its own and builds one Table.
+func All() [][]Row {
+	return [][]Row{
+		hashRows,
+	}
+}

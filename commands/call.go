@@ -1,0 +1,69 @@
+package commands
+
+import (
+	"github.com/echomq/emqd/store"
+)
+
+// Host is what a handler may ask of the server beyond the keyspace.
+type Host interface {
+	// CanRead reports whether the caller's ACL lets it read key.
+	CanRead(key []byte) bool
+	// Guard returns the write guard's refusal for a row (memory, log health, replica), or nil.
+	Guard(row *Row) error
+}
+
+// Call is one execution of a command: its transaction, arguments and reply. It is reused; nothing in it
+// outlives the handler.
+type Call struct {
+	Tx    *store.Tx
+	Args  [][]byte // with the name; they alias the request buffer and must be copied to be kept
+	Reply *Reply
+	Row   *Row
+	Table *Table
+	Host  Host
+	// Peer is the server's session of the caller. Only handlers declared in package server look at it.
+	Peer any
+
+	// MayBlock is false between MULTI and EXEC, and on the last run of a waiting call whose time is up:
+	// then the handler answers its empty reply instead of calling Wait.
+	MayBlock bool
+	// Again is true when the handler runs again for a client that was parked: keys of a wrong type are
+	// then passed over, since the error belongs to the first run only.
+	Again bool
+
+	waitKeys  [][]byte
+	waitUntil int64
+}
+
+// Now returns the call's one instant in Unix milliseconds.
+func (c *Call) Now() int64 { return c.Tx.Now() }
+
+// Wait parks the caller until one of keys is touched or the instant until (Unix ms, 0 = for ever) has come,
+// when the handler runs once more with MayBlock false. The handler returns Wait's result at once. On a
+// run after the first the deadline stays the first one's.
+func (c *Call) Wait(until int64, keys ...[]byte) error {
+	c.waitKeys = append(c.waitKeys[:0], keys...)
+	c.waitUntil = until
+	return errWait
+}
+
+// Waiting returns what the last Wait asked for. The keys alias the arguments.
+func (c *Call) Waiting() (until int64, keys [][]byte) { return c.waitUntil, c.waitKeys }
+
+// Guard returns the write guard's refusal for this row, or nil. Rows flagged OwnGuard call it after the
+// last check of their domain and before the first write.
+func (c *Call) Guard() error { return c.Host.Guard(c.Row) }
+
+// Run executes the row. On a refusal the reply is cut back to where the call began and the error takes its
+// place; a call that waits leaves no reply. The error is returned for statistics.
+func (c *Call) Run() error {
+	mark := c.Reply.Mark()
+	err := c.Row.Do(c)
+	if err != nil {
+		c.Reply.Cut(mark)
+		if !IsWait(err) {
+			c.Reply.Error(err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package commands
+
+// Flags are the facts about a command that the gates and COMMAND act on. The names are Valkey's,
+// apart from those at the end, which are this server's own and are not shown by COMMAND.
+type Flags uint64
+
+// The flags of a row.
+const (
+	Write        Flags = 1 << iota // may change the keyspace
+	ReadOnly                       // reads keys only
+	DenyOOM                        // refused above maxmemory
+	Admin                          // administrative
+	PubSub                         // about channels
+	NoScript                       // no use from scripts
+	Blocking                       // may park the client
+	Loading                        // allowed while the data set is loading
+	Stale                          // allowed on a stale replica
+	Fast                           // O(1) or O(log n)
+	NoAuth                         // allowed before authentication
+	MayReplicate                   // may have effects though it is not a write
+	NoMulti                        // refused between MULTI and EXEC
+	MovableKeys                    // key positions depend on other arguments
+	AllowBusy                      // allowed while the node is busy
+	SkipMonitor                    // not shown to MONITOR
+	SkipSlowlog                    // not recorded by SLOWLOG
+
+	// TxControl rows run at once between MULTI and EXEC instead of being queued.
+	TxControl
+	// SubscriberMode rows are allowed to a RESP2 client that has subscriptions.
+	SubscriberMode
+	// OwnGuard rows check the write guard (memory, log health) themselves, after the checks of
+	// their domain, through Call.Guard.
+	OwnGuard
+	// Admission rows bring new work in: they are refused from maxmemory less the reserve.
+	Admission
+	// KeyEvents rows announce keyspace events derived from their effects.
+	KeyEvents
+	// PauseWrite rows count as writes for CLIENT PAUSE though they change no key.
+	PauseWrite
+	// PauseExempt rows run even while clients are paused.
+	PauseExempt
+)
+
+// KeyFlags say what a command does with the keys of one key-spec, in Valkey's terms.
+type KeyFlags uint16
+
+// The flags of a key-spec.
+const (
+	KeyRO KeyFlags = 1 << iota
+	KeyRW
+	KeyOW
+	KeyRM
+	KeyAccess
+	KeyUpdate
+	KeyInsert
+	KeyDelete
+	KeyNotKey
+	KeyIncomplete
+	KeyVariable
+	KeyChannel // our own: the "key" is a channel name and is checked as one
+)
+
+// KeySpec tells where in the arguments some keys stand. Exactly one of Index and Keyword begins the
+// search; then either a range (Last, Step, Limit) or a key count (NumIndex >= 0 with Numbered) finds them.
+type KeySpec struct {
+	Index   int    // argument position where the search begins, when Keyword is empty
+	Keyword string // the search begins after this word, looked for from From (negative: from the end)
+	From    int
+
+	Last  int // last key relative to the first (0: just the first; negative: from the end of the arguments)
+	Step  int // distance between keys; 0 counts as 1
+	Limit int // with Last -1: 0 or 1 no limit, n means 1/n of the rest
+
+	Numbered bool // the argument at begin+NumIndex counts the keys
+	NumIndex int
+	FirstKey int // first key relative to begin, when Numbered
+
+	Flags KeyFlags
+	Notes string
+}
+
+// Row is one command: everything that is known about it stands here once. Dispatch, the gates,
+// COMMAND, the ACL categories, HELP and the command reference derive from it.
+type Row struct {
+	Name   string // lower case; a sub-command's own word inside its container
+	Family string // the family that ACL categories and the reference group by, such as "hash"
+	Arity  int    // exact count with the name, negative for a minimum
+	Flags  Flags
+	Keys   []KeySpec
+	// Categories are ACL categories beyond those that family and flags imply.
+	Categories []string
+	Tokens     []string // capability tokens that EMQ.VERSION advertises
+	Syntax     string   // the arguments after the name, as "key [NX | XX] value [value ...]"
+	Summary    string
+	Complexity string
+	Since      string // first version of the command in Valkey's numbering, or of emqd for its own
+
+	Do   func(*Call) error
+	Subs []Row // sub-commands of a container; then Do may be nil
+
+	full string // "container|sub" or Name
+	cats []string
+	id   int
+}
+
+// FullName returns the name as COMMAND and ACL spell it: "get", "client|list".
+func (r *Row) FullName() string { return r.full }
+
+// ID returns the row's dense index in its table, sub-commands included; per-command statistics and
+// ACL bitmaps are indexed by it.
+func (r *Row) ID() int { return r.id }
+
+// ACLCategories returns the sorted ACL categories of the row, without the @ sign.
+func (r *Row) ACLCategories() []string { return r.cats }
+
+// Has reports whether all of f are set.
+func (r *Row) Has(f Flags) bool { return r.Flags&f == f }
+
+// ArityOK reports whether a call with n arguments, the name included, fits.
+func (r *Row) ArityOK(n int) bool {
+	if r.Arity >= 0 {
+		return n == r.Arity
+	}
+	return n >= -r.Arity
+}

@@ -1,0 +1,430 @@
+package store
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"math/rand/v2"
+)
+
+// A dict is a hash table of arena entries. An entry is any block of the form
+//
+//	kind byte | key length (uvarint) | key | whatever its owner keeps
+//
+// so one table serves the keyspace, hash fields, set members and sorted-set members. It grows and
+// shrinks bucket by bucket, never in one stall, and Scan keeps Valkey's guarantee: an entry present
+// during a whole scan is returned at least once.
+type dict struct {
+	a      *arena
+	t      [2]table
+	moving int // next bucket of t[0] to move into t[1]; -1 when not moving
+	paused int // > 0 while an iteration forbids moving
+}
+
+type table struct {
+	buckets []bucket
+	spill   []bucket // overflow buckets, chained by index
+	spare   []uint32 // free ones among them
+	count   int
+}
+
+const slots = 7
+
+// bucket is one cache line: slots hold tag<<48 | ref, next-1 is the overflow bucket.
+type bucket struct {
+	slot [slots]uint64
+	next uint32
+	_    uint32
+}
+
+const minBuckets = 1
+
+var hashSeed = maphash.MakeSeed()
+
+func hashOf(key []byte) uint64 { return maphash.Bytes(hashSeed, key) }
+
+func newDict(a *arena) dict {
+	return dict{a: a, moving: -1}
+}
+
+// entryKey returns the key of the entry at r.
+func entryKey(b []byte) []byte {
+	n, w := uvarint(b[1:])
+	return b[1+w : 1+w+n]
+}
+
+// Len returns the number of entries.
+func (d *dict) Len() int { return d.t[0].count + d.t[1].count }
+
+// bytes returns the memory of the table itself.
+func (d *dict) bytes() int64 {
+	n := 0
+	for i := range d.t {
+		n += 64*(len(d.t[i].buckets)+cap(d.t[i].spill)) + 4*cap(d.t[i].spare)
+	}
+	return int64(n)
+}
+
+// Find returns the entry of key, or 0.
+func (d *dict) Find(key []byte) ref {
+	if s := d.slotOf(key, hashOf(key)); s != nil {
+		return ref(*s) & refMask
+	}
+	return 0
+}
+
+// slotOf returns the slot that holds key; it is valid until the next change of the table.
+func (d *dict) slotOf(key []byte, h uint64) *uint64 {
+	for i := range d.t {
+		t := &d.t[i]
+		if t.count == 0 {
+			continue
+		}
+		tag := h >> 48
+		b := &t.buckets[h&uint64(len(t.buckets)-1)]
+		for {
+			for j := range b.slot {
+				s := b.slot[j]
+				if s != 0 && s>>48 == tag && string(entryKey(d.a.Bytes(ref(s)&refMask))) == string(key) {
+					return &b.slot[j]
+				}
+			}
+			if b.next == 0 {
+				break
+			}
+			b = &t.spill[b.next-1]
+		}
+	}
+	return nil
+}
+
+// Insert adds the entry at r under its own key, which must not be present.
+func (d *dict) Insert(key []byte, r ref) {
+	d.step()
+	d.grow()
+	h := hashOf(key)
+	t := &d.t[0]
+	if d.moving >= 0 {
+		t = &d.t[1]
+	}
+	t.put(h, r)
+}
+
+// Replace makes key's slot address r instead; key must be present.
+func (d *dict) Replace(key []byte, r ref) {
+	h := hashOf(key)
+	s := d.slotOf(key, h)
+	*s = h>>48<<48 | uint64(r)
+}
+
+// Remove takes key's entry out and returns it, 0 when absent. The block is the caller's to free.
+func (d *dict) Remove(key []byte) ref {
+	d.step()
+	h := hashOf(key)
+	tag := h >> 48
+	for i := range d.t {
+		t := &d.t[i]
+		if t.count == 0 {
+			continue
+		}
+		first := &t.buckets[h&uint64(len(t.buckets)-1)]
+		var before *bucket
+		for b := first; ; {
+			for j := range b.slot {
+				s := b.slot[j]
+				if s == 0 || s>>48 != tag || string(entryKey(d.a.Bytes(ref(s)&refMask))) != string(key) {
+					continue
+				}
+				b.slot[j] = 0
+				t.count--
+				if before != nil && b.empty() {
+					t.dropSpill(before, b)
+				}
+				d.shrink()
+				return ref(s) & refMask
+			}
+			if b.next == 0 {
+				break
+			}
+			before, b = b, &t.spill[b.next-1]
+		}
+	}
+	return 0
+}
+
+func (b *bucket) empty() bool {
+	for _, s := range b.slot {
+		if s != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dropSpill takes the empty overflow bucket b out of the chain behind before.
+func (t *table) dropSpill(before, b *bucket) {
+	i := before.next
+	before.next = b.next
+	*b = bucket{}
+	t.spare = append(t.spare, i)
+}
+
+func (t *table) put(h uint64, r ref) {
+	v := h>>48<<48 | uint64(r)
+	b := &t.buckets[h&uint64(len(t.buckets)-1)]
+	for {
+		for j := range b.slot {
+			if b.slot[j] == 0 {
+				b.slot[j] = v
+				t.count++
+				return
+			}
+		}
+		if b.next == 0 {
+			break
+		}
+		b = &t.spill[b.next-1]
+	}
+	var i uint32
+	if n := len(t.spare); n > 0 {
+		i = t.spare[n-1]
+		t.spare = t.spare[:n-1]
+		b.next = i
+	} else {
+		// b may stand in the slice that grows: link before it moves.
+		i = uint32(len(t.spill) + 1)
+		b.next = i
+		t.spill = append(t.spill, bucket{})
+	}
+	t.spill[i-1].slot[0] = v
+	t.count++
+}
+
+// grow starts moving into a larger table when the present one is nearly full.
+func (d *dict) grow() {
+	t := &d.t[0]
+	if d.moving >= 0 {
+		return
+	}
+	if t.buckets == nil {
+		t.buckets = make([]bucket, minBuckets)
+		return
+	}
+	n := len(t.buckets)
+	if t.count >= n*slots*3/4 {
+		d.resize(2 * n)
+	}
+}
+
+// shrink starts moving into a smaller table when the present one is nearly empty.
+func (d *dict) shrink() {
+	n := len(d.t[0].buckets)
+	if d.moving >= 0 || n <= 16 || d.t[0].count > n*slots/10 {
+		return
+	}
+	want := minBuckets
+	for want*slots/2 < d.t[0].count {
+		want *= 2
+	}
+	d.resize(want)
+}
+
+func (d *dict) resize(n int) {
+	d.t[1] = table{buckets: make([]bucket, n)}
+	d.moving = 0
+	d.step()
+}
+
+// step moves a little of an unfinished resize.
+func (d *dict) step() {
+	if d.moving >= 0 && d.paused == 0 {
+		d.move(2)
+	}
+}
+
+// move moves up to n buckets and reports whether the resize is still unfinished.
+func (d *dict) move(n int) bool {
+	if d.moving < 0 {
+		return false
+	}
+	from, to := &d.t[0], &d.t[1]
+	for ; n > 0 && d.moving < len(from.buckets); n-- {
+		b := &from.buckets[d.moving]
+		for {
+			for j, s := range b.slot {
+				if s == 0 {
+					continue
+				}
+				r := ref(s) & refMask
+				to.put(hashOf(entryKey(d.a.Bytes(r))), r)
+				b.slot[j] = 0
+				from.count--
+			}
+			if b.next == 0 {
+				break
+			}
+			i := b.next - 1
+			b.next = 0
+			b = &from.spill[i]
+		}
+		d.moving++
+	}
+	if d.moving < len(from.buckets) {
+		return true
+	}
+	d.t[0], d.t[1] = d.t[1], table{}
+	d.moving = -1
+	return false
+}
+
+// Scan calls f for the entries of the next few buckets from cursor and returns the cursor to go on
+// from, 0 at the end. Cursors count in the reversed bits of the bucket index, so a pass stays complete
+// while the table grows and shrinks. f must not change the table.
+func (d *dict) Scan(cursor uint64, f func(ref)) uint64 {
+	if d.Len() == 0 {
+		return 0
+	}
+	small, large := &d.t[0], &d.t[1]
+	if d.moving < 0 {
+		m := uint64(len(small.buckets) - 1)
+		small.each(cursor&m, f)
+		return nextCursor(cursor, m)
+	}
+	if len(small.buckets) > len(large.buckets) {
+		small, large = large, small
+	}
+	m0, m1 := uint64(len(small.buckets)-1), uint64(len(large.buckets)-1)
+	small.each(cursor&m0, f)
+	for {
+		large.each(cursor&m1, f)
+		cursor = nextCursor(cursor, m1)
+		if cursor&(m0^m1) == 0 {
+			return cursor
+		}
+	}
+}
+
+// nextCursor adds one to the reversed bits of cursor under mask.
+func nextCursor(cursor, mask uint64) uint64 {
+	cursor |= ^mask
+	return bits.Reverse64(bits.Reverse64(cursor) + 1)
+}
+
+func (t *table) each(i uint64, f func(ref)) {
+	b := &t.buckets[i]
+	for {
+		for _, s := range b.slot {
+			if s != 0 {
+				f(ref(s) & refMask)
+			}
+		}
+		if b.next == 0 {
+			return
+		}
+		b = &t.spill[b.next-1]
+	}
+}
+
+// Each calls f for every entry until it returns false. f must not change the table.
+func (d *dict) Each(f func(ref) bool) {
+	for i := range d.t {
+		t := &d.t[i]
+		for j := range t.buckets {
+			for b := &t.buckets[j]; ; b = &t.spill[b.next-1] {
+				for _, s := range b.slot {
+					if s != 0 && !f(ref(s)&refMask) {
+						return
+					}
+				}
+				if b.next == 0 {
+					break
+				}
+			}
+		}
+	}
+}
+
+// Random returns an entry chosen at random, nearly uniformly, or 0 when there is none.
+func (d *dict) Random(rng *rand.Rand) ref {
+	if d.Len() == 0 {
+		return 0
+	}
+	var found [8]ref
+	for {
+		i := rng.IntN(len(d.t[0].buckets) + len(d.t[1].buckets))
+		t := &d.t[0]
+		if i >= len(t.buckets) {
+			i -= len(t.buckets)
+			t = &d.t[1]
+		}
+		refs := found[:0]
+		t.each(uint64(i), func(r ref) { refs = append(refs, r) })
+		// Accept a bucket in proportion to its size, so that entries in thin ones are not favoured.
+		if k := rng.IntN(max(slots, len(refs))); k < len(refs) {
+			return refs[k]
+		}
+	}
+}
+
+// uvarint reads the length prefix of an entry: value and width.
+func uvarint(b []byte) (n, width int) {
+	c := b[0]
+	if c < 0x80 {
+		return int(c), 1
+	}
+	n = int(c & 0x7f)
+	for shift := 7; ; shift += 7 {
+		width++
+		c = b[width]
+		n |= int(c&0x7f) << shift
+		if c < 0x80 {
+			return n, width + 1
+		}
+	}
+}
+
+// putUvarint writes n at the start of b and returns the width.
+func putUvarint(b []byte, n int) int {
+	i := 0
+	for n >= 0x80 {
+		b[i] = byte(n) | 0x80
+		n >>= 7
+		i++
+	}
+	b[i] = byte(n)
+	return i + 1
+}
+
+func uvarintLen(n int) int {
+	w := 1
+	for ; n >= 0x80; n >>= 7 {
+		w++
+	}
+	return w
+}
+
+// reclaim frees up to budget entries of a table that nobody uses any more and reports whether it is empty.
+// It looks at no bucket twice. The blocks become reusable at the next Sweep.
+func (d *dict) reclaim(budget int) bool {
+	for i := range d.t {
+		t := &d.t[i]
+		for n := len(t.buckets); n > 0; n = len(t.buckets) {
+			for b := &t.buckets[n-1]; ; b = &t.spill[b.next-1] {
+				for _, s := range b.slot {
+					if s != 0 {
+						d.a.Free(ref(s) & refMask)
+						budget--
+					}
+				}
+				if b.next == 0 {
+					break
+				}
+			}
+			t.buckets = t.buckets[:n-1]
+			if budget--; budget <= 0 {
+				return false
+			}
+		}
+		*t = table{}
+	}
+	return true
+}

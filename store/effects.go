@@ -1,0 +1,67 @@
+package store
+
+// Effects are the plain commands that a transaction did, in order: what the log and the replicas get.
+// They are absolute (results, deadlines) and ordinary, so that any RESP server can replay them without a
+// clock.
+type Effects struct {
+	buf  []byte
+	ends []uint32 // end of each argument in buf
+	cmds []effect
+}
+
+type effect struct {
+	name  string
+	db    int32
+	first uint32 // index of the first argument in ends
+	n     uint32 // arguments
+}
+
+// Len returns the number of commands.
+func (f *Effects) Len() int { return len(f.cmds) }
+
+// Name returns the name of command i, in upper case.
+func (f *Effects) Name(i int) string { return f.cmds[i].name }
+
+// DB returns the database of command i.
+func (f *Effects) DB(i int) int { return int(f.cmds[i].db) }
+
+// Args returns how many arguments command i has, its name not counted.
+func (f *Effects) Args(i int) int { return int(f.cmds[i].n) }
+
+// Arg returns argument j of command i. It is valid until the transaction ends.
+func (f *Effects) Arg(i, j int) []byte {
+	k := f.cmds[i].first + uint32(j)
+	start := uint32(0)
+	if k > 0 {
+		start = f.ends[k-1]
+	}
+	return f.buf[start:f.ends[k]]
+}
+
+func (f *Effects) reset() {
+	if cap(f.buf) > 1<<20 {
+		*f = Effects{}
+		return
+	}
+	f.buf, f.ends, f.cmds = f.buf[:0], f.ends[:0], f.cmds[:0]
+}
+
+func (f *Effects) begin(name string, db int) {
+	f.cmds = append(f.cmds, effect{name: name, db: int32(db), first: uint32(len(f.ends))})
+}
+
+func (f *Effects) arg(b []byte) {
+	f.buf = append(f.buf, b...)
+	f.ends = append(f.ends, uint32(len(f.buf)))
+	f.cmds[len(f.cmds)-1].n++
+}
+
+// joins reports whether the last command has this name, database and key, so that further arguments
+// may be added to it instead of recording another command.
+func (f *Effects) joins(name string, db int, key []byte) bool {
+	n := len(f.cmds)
+	if n == 0 || f.cmds[n-1].name != name || int(f.cmds[n-1].db) != db || f.cmds[n-1].n > 1000 {
+		return false
+	}
+	return string(f.Arg(n-1, 0)) == string(key)
+}

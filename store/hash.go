@@ -1,0 +1,215 @@
+package store
+
+import "encoding/binary"
+
+// Hash is a handle on one hash key. It is used within its transaction only.
+type Hash struct {
+	tx  *Tx
+	key []byte
+	e   entry
+	gen uint64
+}
+
+// Hash opens key as a hash. An absent key opens as an empty hash, which the first Set creates; a key of
+// another kind is ErrWrongType. The handle keeps key.
+func (tx *Tx) Hash(key []byte) (Hash, error) {
+	e, err := tx.findKind(key, KindHash)
+	return Hash{tx: tx, key: key, e: e, gen: tx.gen}, err
+}
+
+// Exists reports whether the key is there.
+func (h *Hash) Exists() bool {
+	h.sync()
+	return h.e.ok()
+}
+
+// sync looks the entry up again when something in the keyspace has moved.
+func (h *Hash) sync() {
+	if h.gen != h.tx.gen {
+		h.e, h.gen = h.tx.find(h.key), h.tx.gen
+	}
+}
+
+// moved notes that this handle's own change may have moved entries.
+func (h *Hash) moved() {
+	h.tx.gen++
+	h.gen = h.tx.gen
+}
+
+func (h *Hash) table() *hashTable {
+	if !h.e.isObject() {
+		return nil
+	}
+	return h.tx.s.objects[h.e.object()].(*hashTable)
+}
+
+// Len returns the number of fields.
+func (h *Hash) Len() int {
+	h.sync()
+	if !h.e.ok() {
+		return 0
+	}
+	if t := h.table(); t != nil {
+		return t.visible(h.tx.now)
+	}
+	return packedCount(h.e.value()) / 2
+}
+
+// Get returns the value of field.
+func (h *Hash) Get(field []byte) (value []byte, ok bool) {
+	h.sync()
+	if !h.e.ok() {
+		return nil, false
+	}
+	if t := h.table(); t != nil {
+		f, ok := t.get(field, h.tx.now)
+		return f.value, ok
+	}
+	value, _, _ = packedField(h.e.value(), field)
+	return value, value != nil
+}
+
+// packedField returns the value of field in the packed hash v and where value item begins and ends; a nil
+// value when there is no such field.
+func packedField(v, field []byte) (value []byte, from, to int) {
+	at := packedHead
+	for at < len(v) {
+		name, next := packedItem(v, at)
+		value, end := packedItem(v, next)
+		if string(name) == string(field) {
+			return value, next, end
+		}
+		at = end
+	}
+	return nil, 0, 0
+}
+
+// Set gives field the value, clearing the field's expiry time, and reports whether the field is new. Both are copied.
+func (h *Hash) Set(field, value []byte) (created bool) {
+	h.sync()
+	h.tx.extend("HSET", h.key, field, value)
+	return h.put(field, value)
+}
+
+// put is Set without its effect.
+func (h *Hash) put(field, value []byte) (created bool) {
+	tx := h.tx
+	defer h.moved()
+	if !h.e.ok() {
+		h.e = tx.make(h.key, KindHash, packedHead)
+		setPackedCount(h.e.value(), 0)
+	}
+	limits := &tx.s.Limits
+	if len(field) > limits.HashValue || len(value) > limits.HashValue {
+		h.e.setFlag(flagWide)
+	}
+	if t := h.table(); t != nil {
+		return t.set(tx, field, value)
+	}
+	v := h.e.value()
+	old, from, to := packedField(v, field)
+	if old != nil {
+		if len(v)-(to-from)+packedSize(len(value)) > packedBytes {
+			return h.spread().set(tx, field, value)
+		}
+		tx.db.splice(tx.s, &h.e, from, to, packedSize(len(value)))
+		putPacked(h.e.value()[from:], value)
+		return false
+	}
+	n := packedCount(v)
+	grow := packedSize(len(field)) + packedSize(len(value))
+	if len(v)+grow > packedBytes || n+2 > packedItems {
+		return h.spread().set(tx, field, value)
+	}
+	end := len(v)
+	tx.db.resize(tx.s, &h.e, end+grow)
+	v = h.e.value()
+	end += putPacked(v[end:], field)
+	putPacked(v[end:], value)
+	setPackedCount(v, n+2)
+	return true
+}
+
+// Delete removes field and reports whether it was there. The key goes with its last field.
+func (h *Hash) Delete(field []byte) bool {
+	h.sync()
+	if !h.e.ok() {
+		return false
+	}
+	tx := h.tx
+	if t := h.table(); t != nil {
+		if _, ok := t.get(field, tx.now); !ok {
+			return false
+		}
+		tx.extend("HDEL", h.key, field)
+		t.remove(tx, field)
+		h.trim(t.d.Len())
+		return true
+	}
+	v := h.e.value()
+	value, from, to := packedField(v, field)
+	if value == nil {
+		return false
+	}
+	tx.extend("HDEL", h.key, field)
+	from -= packedSize(len(field))
+	n := packedCount(v) - 2
+	tx.db.splice(tx.s, &h.e, from, to, 0)
+	setPackedCount(h.e.value(), n)
+	h.moved()
+	h.trim(n)
+	return true
+}
+
+// trim removes the key when it has no field left.
+func (h *Hash) trim(n int) {
+	if n > 0 {
+		return
+	}
+	h.tx.vanish(&h.e)
+	h.e, h.gen = entry{}, h.tx.gen
+}
+
+// Each calls f for every field until it returns false. f must not change this key.
+func (h *Hash) Each(f func(field, value []byte) bool) {
+	h.sync()
+	if !h.e.ok() {
+		return
+	}
+	if t := h.table(); t != nil {
+		t.each(h.tx.now, func(x hashField) bool { return f(x.name, x.value) })
+		return
+	}
+	v := h.e.value()
+	for at := packedHead; at < len(v); {
+		name, next := packedItem(v, at)
+		value, end := packedItem(v, next)
+		if !f(name, value) {
+			return
+		}
+		at = end
+	}
+}
+
+// spread turns the packed form into a table.
+func (h *Hash) spread() *hashTable {
+	tx := h.tx
+	t := &hashTable{s: tx.s, d: newDict(tx.s.a)}
+	v := h.e.value()
+	for at := packedHead; at < len(v); {
+		name, next := packedItem(v, at)
+		value, end := packedItem(v, next)
+		t.set(tx, name, value)
+		at = end
+	}
+	h.e.setFlag(flagWide)
+	tx.db.hold(tx.s, &h.e, t)
+	return t
+}
+
+// hold makes o the entry's value.
+func (d *db) hold(s *Store, e *entry, o object) {
+	d.resize(s, e, 4)
+	binary.LittleEndian.PutUint32(e.value(), s.hold(o))
+	e.b[0] |= formObject
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"math/rand/v2"
+	"strconv"
+)
+
+// Tx is one transition: reads and changes at one instant on one selected database. Only handles that it
+// opens can change the keyspace, and every change records its effect before it is made, so a write
+// without a log entry cannot be expressed.
+//
+// Byte slices that it returns alias the store. They stay what they are until the transaction ends or the
+// same key is written, whichever comes first; whoever needs them longer copies.
+type Tx struct {
+	s        *Store
+	db       *db
+	now      int64
+	readonly bool
+	noTouch  bool
+	gen      uint64 // grows when entries move; handles look their entry up again
+
+	effects Effects
+	events  []Event
+	gone    []string // collections emptied since the last event
+	listen  bool     // someone wants events
+	tmp     []byte
+	text    [40]byte
+}
+
+// Event is a keyspace event: what happened to which key. Class is the flag letter of
+// notify-keyspace-events.
+type Event struct {
+	Class byte
+	Name  string
+	DB    int
+	Key   string
+}
+
+// Begin starts the transaction of database i at the instant now (Unix ms). There is one at a time; it ends
+// with Commit. A read-only one panics on a change.
+func (s *Store) Begin(i int, now int64, readonly bool) *Tx {
+	tx := &s.tx
+	tx.db, tx.now, tx.readonly, tx.noTouch = s.dbs[i], now, readonly, false
+	return tx
+}
+
+// Commit ends the transaction: blocks that it freed become reusable, and its effects and events, which the
+// caller has taken before, are forgotten.
+func (tx *Tx) Commit() {
+	tx.effects.reset()
+	if len(tx.events) > 0 {
+		clear(tx.events)
+		tx.events = tx.events[:0]
+	}
+	tx.s.a.Sweep()
+}
+
+// Select moves the transaction to database i.
+func (tx *Tx) Select(i int) { tx.db = tx.s.dbs[i] }
+
+// DB returns the number of the selected database.
+func (tx *Tx) DB() int { return tx.db.id }
+
+// Now returns the transaction's instant in Unix ms.
+func (tx *Tx) Now() int64 { return tx.now }
+
+// Store returns the store, for its counters and settings.
+func (tx *Tx) Store() *Store { return tx.s }
+
+// Rand returns the store's random source, the only one that commands use.
+func (tx *Tx) Rand() *rand.Rand { return tx.s.rng }
+
+// Effects returns what was done so far.
+func (tx *Tx) Effects() *Effects { return &tx.effects }
+
+// Events returns the keyspace events so far.
+func (tx *Tx) Events() []Event {
+	tx.tellGone()
+	return tx.events
+}
+
+// Listen says whether keyspace events are wanted; without, Notify costs nothing.
+func (s *Store) Listen(on bool) { s.tx.listen = on }
+
+// NoTouch keeps look-ups of this transaction from renewing access times.
+func (tx *Tx) NoTouch() { tx.noTouch = true }
+
+// Notify adds a keyspace event of the given class letter for key.
+func (tx *Tx) Notify(class byte, name string, key []byte) {
+	if !tx.listen {
+		return
+	}
+	tx.events = append(tx.events, Event{class, name, tx.db.id, string(key)})
+	tx.tellGone()
+}
+
+// tellGone adds the del events of collections that lost their last element. They follow the event that
+// names what took the element.
+func (tx *Tx) tellGone() {
+	for _, key := range tx.gone {
+		tx.events = append(tx.events, Event{'g', "del", tx.db.id, key})
+	}
+	tx.gone = tx.gone[:0]
+}
+
+// record adds the effect "name key args...", joining it to the last one when that is the same command on the
+// same key and joinable.
+func (tx *Tx) record(name string, key []byte, args ...[]byte) {
+	tx.mustWrite()
+	tx.s.dirty++
+	tx.effects.begin(name, tx.db.id)
+	tx.effects.arg(key)
+	for _, a := range args {
+		tx.effects.arg(a)
+	}
+}
+
+// extend records like record, but adds args to the last effect when that is the same command on the same key.
+func (tx *Tx) extend(name string, key []byte, args ...[]byte) {
+	if !tx.effects.joins(name, tx.db.id, key) {
+		tx.record(name, key, args...)
+		return
+	}
+	tx.s.dirty++
+	for _, a := range args {
+		tx.effects.arg(a)
+	}
+}
+
+func (tx *Tx) mustWrite() {
+	if tx.readonly {
+		panic("store: a read-only transaction changed the keyspace")
+	}
+}
+
+// itoa spells n in a buffer that the next call reuses.
+func (tx *Tx) itoa(n int64) []byte { return strconv.AppendInt(tx.text[:0], n, 10) }
+
+// find returns the entry of key if it is there and its time has not come.
+func (tx *Tx) find(key []byte) entry {
+	e := tx.s.load(tx.db.keys.Find(key))
+	if !e.ok() {
+		if tx.readonly {
+			tx.s.Stats.Misses++
+		}
+		return entry{}
+	}
+	if at := e.expiry(); at != 0 && at <= tx.now {
+		if tx.readonly {
+			tx.s.Stats.Misses++
+		}
+		return entry{}
+	}
+	if tx.readonly {
+		tx.s.Stats.Hits++
+	}
+	if !tx.noTouch {
+		e.setClock(uint32(tx.now / 1000))
+	}
+	return e
+}
+
+// findKind is find for a key that must hold kind if anything.
+func (tx *Tx) findKind(key []byte, kind Kind) (entry, error) {
+	e := tx.find(key)
+	if e.ok() && e.kind() != kind {
+		return entry{}, ErrWrongType
+	}
+	return e, nil
+}
+
+// make creates key, which must not be visible, with a value of n arbitrary bytes. A key past its time that
+// is still there goes first.
+func (tx *Tx) make(key []byte, kind Kind, n int) entry {
+	tx.mustWrite()
+	tx.gen++
+	if old := tx.s.load(tx.db.keys.Find(key)); old.ok() {
+		tx.expire(&old)
+	}
+	return tx.db.create(tx.s, key, kind, n, uint32(tx.now/1000))
+}
+
+// expire removes an entry whose time has come.
+func (tx *Tx) expire(e *entry) {
+	key := append(tx.tmp[:0], e.key()...)
+	tx.tmp = key
+	tx.record("DEL", key)
+	tx.s.Stats.Expired++
+	tx.Notify('x', "expired", key)
+	tx.gen++
+	tx.db.remove(tx.s, e)
+}
+
+// drop removes an entry and records that.
+func (tx *Tx) drop(e *entry) {
+	tx.record("DEL", e.key())
+	tx.gen++
+	tx.db.remove(tx.s, e)
+}
+
+// vanish removes the entry of a collection that lost its last element: the effect that took the element
+// out removes the key on replay too, so nothing further is recorded.
+func (tx *Tx) vanish(e *entry) {
+	if tx.listen {
+		tx.gone = append(tx.gone, string(e.key()))
+	}
+	tx.gen++
+	tx.db.remove(tx.s, e)
+}
