@@ -210,7 +210,7 @@ func (r *Reply) Fill(mark int, begin func()) {
 	end := len(r.buf)
 	begin()
 	n := len(r.buf) - end
-	var head [32]byte
+	var head [64]byte
 	copy(head[:], r.buf[end:])
 	copy(r.buf[mark+n:], r.buf[mark:end])
 	copy(r.buf[mark:], head[:n])
