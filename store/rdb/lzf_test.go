@@ -17,7 +17,7 @@ func TestLZFRoundTrip(t *testing.T) {
 		require.True(t, ok)
 		out := make([]byte, len(src))
 		require.NoError(t, lzfDecompress(out, packed[len("before"):]))
-		require.Equal(t, src, out)
+		require.Equal(t, string(src), string(out))
 	})
 }
 
