@@ -17,6 +17,7 @@ type Tx struct {
 	now      int64
 	readonly bool
 	noTouch  bool
+	stale    bool   // a look-up met a key past its time that is still there
 	gen      uint64 // grows when entries move; handles look their entry up again
 
 	effects Effects
@@ -40,7 +41,7 @@ type Event struct {
 // with Commit. A read-only one panics on a change.
 func (s *Store) Begin(i int, now int64, readonly bool) *Tx {
 	tx := &s.tx
-	tx.db, tx.now, tx.readonly, tx.noTouch = s.dbs[i], now, readonly, false
+	tx.db, tx.now, tx.readonly, tx.noTouch, tx.stale = s.dbs[i], now, readonly, false, false
 	return tx
 }
 
@@ -103,10 +104,13 @@ func (tx *Tx) tellGone() {
 	tx.gone = tx.gone[:0]
 }
 
-// record adds the effect "name key args...", joining it to the last one when that is the same command on the
-// same key and joinable.
+// record adds the effect "name key args...". When key is past its time and still there it goes first, so that
+// its DEL stands before the effect that writes over it.
 func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 	tx.mustWrite()
+	if tx.stale {
+		tx.bury(key)
+	}
 	tx.s.dirty++
 	tx.effects.begin(name, tx.db.id)
 	tx.effects.arg(key)
@@ -146,6 +150,7 @@ func (tx *Tx) find(key []byte) entry {
 		return entry{}
 	}
 	if at := e.expiry(); at != 0 && at <= tx.now {
+		tx.stale = true
 		if tx.readonly {
 			tx.s.Stats.Misses++
 		}
@@ -169,25 +174,38 @@ func (tx *Tx) findKind(key []byte, kind Kind) (entry, error) {
 	return e, nil
 }
 
-// make creates key, which must not be visible, with a value of n arbitrary bytes. A key past its time that
-// is still there goes first.
+// make creates key, which must not be visible, with a value of n arbitrary bytes. The effect that it belongs to
+// is recorded already.
 func (tx *Tx) make(key []byte, kind Kind, n int) entry {
 	tx.mustWrite()
 	tx.gen++
-	if old := tx.s.load(tx.db.keys.Find(key)); old.ok() {
-		tx.expire(&old)
+	if tx.listen {
+		// Not through Notify: del events that wait for their cause stay behind this one.
+		tx.events = append(tx.events, Event{'n', "new", tx.db.id, string(key)})
 	}
 	return tx.db.create(tx.s, key, kind, n, uint32(tx.now/1000))
+}
+
+// bury removes key when it is there past its time.
+func (tx *Tx) bury(key []byte) {
+	if e := tx.s.load(tx.db.keys.Find(key)); e.ok() {
+		if at := e.expiry(); at != 0 && at <= tx.now {
+			tx.expire(&e)
+		}
+	}
 }
 
 // expire removes an entry whose time has come.
 func (tx *Tx) expire(e *entry) {
 	key := append(tx.tmp[:0], e.key()...)
 	tx.tmp = key
+	tx.gen++
+	stale := tx.stale
+	tx.stale = false // this record buries nothing: the key goes here
 	tx.record("DEL", key)
+	tx.stale = stale
 	tx.s.Stats.Expired++
 	tx.Notify('x', "expired", key)
-	tx.gen++
 	tx.db.remove(tx.s, e)
 }
 
