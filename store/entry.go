@@ -169,6 +169,14 @@ func (d *db) setExpiry(s *Store, e *entry, at int64) {
 	}
 }
 
+// tenant is an object that its database keeps an index of beside the key.
+type tenant interface {
+	// settle tells the object that it is now the value of key in d, in slot i.
+	settle(d *db, key []byte, i uint32)
+	// leave tells it that it is no longer.
+	leave(d *db, i uint32)
+}
+
 // remove takes the entry out of the keyspace and frees its value.
 func (d *db) remove(s *Store, e *entry) {
 	if at := e.expiry(); at != 0 {
@@ -176,7 +184,33 @@ func (d *db) remove(s *Store, e *entry) {
 	}
 	d.keys.Remove(e.key())
 	if e.isObject() {
+		if t, ok := s.objects[e.object()].(tenant); ok {
+			t.leave(d, e.object())
+		}
 		s.discard(e.object())
 	}
 	s.a.Free(e.r)
+}
+
+// transfer gives the value of e, with its expiry and access times, to key in the database to, where key must
+// not be present, and removes e. A large value is not copied. It returns the new entry.
+func (d *db) transfer(s *Store, e *entry, to *db, key []byte) entry {
+	moved := to.create(s, key, e.kind(), len(e.value()), e.clock())
+	copy(moved.value(), e.value())
+	moved.b[0] = e.b[0]
+	moved.setFlag(e.flags() &^ flagExpiry)
+	at := e.expiry()
+	if at != 0 {
+		d.expires.Delete(deadline{at, e.r})
+		to.setExpiry(s, &moved, at)
+	}
+	d.keys.Remove(e.key())
+	if e.isObject() {
+		if t, ok := s.objects[e.object()].(tenant); ok {
+			t.leave(d, e.object())
+			t.settle(to, key, e.object())
+		}
+	}
+	s.a.Free(e.r)
+	return moved
 }
