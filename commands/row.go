@@ -6,23 +6,24 @@ type Flags uint64
 
 // The flags of a row.
 const (
-	Write        Flags = 1 << iota // may change the keyspace
-	ReadOnly                       // reads keys only
-	DenyOOM                        // refused above maxmemory
-	Admin                          // administrative
-	PubSub                         // about channels
-	NoScript                       // no use from scripts
-	Blocking                       // may park the client
-	Loading                        // allowed while the data set is loading
-	Stale                          // allowed on a stale replica
-	Fast                           // O(1) or O(log n)
-	NoAuth                         // allowed before authentication
-	MayReplicate                   // may have effects though it is not a write
-	NoMulti                        // refused between MULTI and EXEC
-	MovableKeys                    // key positions depend on other arguments
-	AllowBusy                      // allowed while the node is busy
-	SkipMonitor                    // not shown to MONITOR
-	SkipSlowlog                    // not recorded by SLOWLOG
+	Write           Flags = 1 << iota // may change the keyspace
+	ReadOnly                          // reads keys only
+	DenyOOM                           // refused above maxmemory
+	Admin                             // administrative
+	PubSub                            // about channels
+	NoScript                          // no use from scripts
+	Blocking                          // may park the client
+	Loading                           // allowed while the data set is loading
+	Stale                             // allowed on a stale replica
+	Fast                              // O(1) or O(log n)
+	NoAuth                            // allowed before authentication
+	MayReplicate                      // may have effects though it is not a write
+	NoMulti                           // refused between MULTI and EXEC
+	MovableKeys                       // key positions depend on other arguments
+	AllowBusy                         // allowed while the node is busy
+	SkipMonitor                       // not shown to MONITOR
+	SkipSlowlog                       // not recorded by SLOWLOG
+	NoMandatoryKeys                   // may be called with no key at all, such as numkeys 0
 
 	// TxControl rows run at once between MULTI and EXEC instead of being queued.
 	TxControl
@@ -58,11 +59,14 @@ const (
 	KeyIncomplete
 	KeyVariable
 	KeyChannel // our own: the "key" is a channel name and is checked as one
+	KeyPattern // our own, with KeyChannel: the argument is a channel pattern and is compared as it stands
 )
 
 // KeySpec tells where in the arguments some keys stand. Exactly one of Index and Keyword begins the
 // search; then either a range (Last, Step, Limit) or a key count (NumIndex >= 0 with Numbered) finds them.
+// With Unknown none of this holds: the row's FindKeys has to tell.
 type KeySpec struct {
+	Unknown bool   // the keys stand at no fixed place
 	Index   int    // argument position where the search begins, when Keyword is empty
 	Keyword string // the search begins after this word, looked for from From (negative: from the end)
 	From    int
@@ -87,6 +91,9 @@ type Row struct {
 	Arity  int    // exact count with the name, negative for a minimum
 	Flags  Flags
 	Keys   []KeySpec
+	// FindKeys appends the keys of a call to dst where the key-specs cannot tell them: it decides when one
+	// of them is Unknown or flagged KeyIncomplete or KeyVariable, or does not fit the arguments.
+	FindKeys func(args [][]byte, dst []KeyAt) []KeyAt
 	// Categories are ACL categories beyond those that family and flags imply.
 	Categories []string
 	Tokens     []string // capability tokens that EMQ.VERSION advertises

@@ -243,5 +243,4 @@ func categories(r *Row) []string {
 var familyCategory = map[string]string{
 	"generic": "keyspace", "string": "string", "bitmap": "bitmap", "hash": "hash", "zset": "sortedset",
 	"list": "list", "set": "set", "stream": "stream", "connection": "connection", "transactions": "transaction",
-	"pubsub": "",
 }
