@@ -3,6 +3,7 @@ module github.com/echomq/emqd
 go 1.26.0
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tidwall/btree v1.8.2
 	github.com/tidwall/redcon v1.6.4

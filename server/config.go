@@ -51,7 +51,7 @@ type Config struct {
 	AdmissionReserve       Reserve      `name:"emq-admission-reserve" default:"5%" group:"limits" live:"yes" help:"part of maxmemory, in per cent or bytes, that new jobs may not use, so that a full node can drain"`
 	ProtoMaxBulkLen        int64        `name:"proto-max-bulk-len" default:"512mb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" help:"longest argument of a request"`
 	ClientQueryBufferLimit int64        `name:"client-query-buffer-limit" default:"1gb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" help:"input kept for one client"`
-	ClientOutputLimits     OutputLimits `name:"client-output-buffer-limit" default:"normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60" group:"limits" live:"yes" help:"output kept for a client of a class: at once, or for so many seconds; class hard soft seconds ..."`
+	ClientOutputLimits     OutputLimits `name:"client-output-buffer-limit" default:"normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60" group:"limits" live:"yes" help:"output kept for a client, by class: class, hard limit, soft limit, seconds over the soft one; 0 for no limit"`
 	TrackingTableMaxKeys   int64        `name:"tracking-table-max-keys" default:"1000000" group:"limits" range:"0,9223372036854775807" live:"yes" help:"keys remembered for client-side caching; 0 for no limit"`
 	Databases              int          `name:"databases" default:"16" group:"limits" range:"1,16384" help:"databases for SELECT"`
 
@@ -72,7 +72,7 @@ type Config struct {
 	AppendFsync    string     `name:"appendfsync" default:"everysec" group:"data" enum:"everysec,always,no" live:"yes" help:"reserved for the log: when it will be forced to disk"`
 	AppendDirName  string     `name:"appenddirname" default:"appendonlydir" group:"data" help:"reserved for the log: its directory below dir"`
 	AppendFilename string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"reserved for the log: first part of its files' names"`
-	Save           savePoints `name:"save" default:"" group:"data" live:"yes" help:"accepted for Valkey's files and tools: no snapshots are written; seconds changes ..."`
+	Save           savePoints `name:"save" default:"" group:"data" live:"yes" help:"pairs of seconds and changes, accepted for Valkey's files and tools: no snapshots are written yet"`
 
 	HashMaxListpackEntries int64 `name:"hash-max-listpack-entries" alias:"hash-max-ziplist-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"fields of a hash kept packed"`
 	HashMaxListpackValue   int64 `name:"hash-max-listpack-value" alias:"hash-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a field or value of a packed hash"`

@@ -20,9 +20,10 @@ type Setting struct {
 	Kind    string // "int", "memory", "octal", "yes|no", "text", "list", or the values with |
 	Live    bool   // CONFIG SET may change it
 	Hidden  bool   // left out of --help
-	Bool    bool
-	List    bool // takes several words
-	File    bool // only in the file
+	Bool    bool   // takes yes or no
+	Enum    bool   // takes one of the values in Kind
+	List    bool   // takes several words
+	File    bool   // only in the file
 }
 
 // Settings yields every setting once, in the order of Config.
@@ -123,9 +124,9 @@ func (s *setting) shape(t reflect.Type) {
 	case t.Kind() == reflect.Slice:
 		s.List, s.kind, s.Kind = true, "list", "list"
 	case t.Kind() == reflect.Bool:
-		s.Bool, s.kind, s.Kind = true, "bool", "yes|no"
+		s.Bool, s.Enum, s.kind, s.Kind = true, true, "bool", "yes|no"
 	case s.enum != nil:
-		s.kind, s.Kind = "enum", strings.Join(s.enum, "|")
+		s.Enum, s.kind, s.Kind = true, "enum", strings.Join(s.enum, "|")
 	case t.Kind() == reflect.String:
 		s.kind, s.Kind = "text", "text"
 	case s.kind == "":

@@ -1,4 +1,55 @@
 // Command emqd serves the EchoMQ job-queue protocol over RESP.
+//
+// Exit codes:
+//
+//	0    a clean stop, a healthy answer
+//	1    serving failed, or healthcheck found the node unwell
+//	2    a bad command line, environment or configuration file; nothing was started
+//	130  a second SIGINT: stopped at once
+//	143  a second SIGTERM: stopped at once
 package main
 
-func main() {}
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// run does what the command line says and returns the exit code.
+func run(args, environ []string, stdout, stderr io.Writer) int {
+	line, err := parseLine(args, stdout)
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "emqd: %v\nRun \"emqd --help\" for the settings.\n", err)
+		return exitUsage
+	}
+	switch line.command {
+	case "help":
+		return 0
+	case "version":
+		_, _ = fmt.Fprintln(stdout, version())
+		return 0
+	}
+	cfg, err := line.config(environ)
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "emqd: %v\n", err)
+		return exitUsage
+	}
+	act := serve
+	if line.command == "healthcheck" {
+		act = healthcheck
+	}
+	if err := act(cfg); err != nil {
+		_, _ = fmt.Fprintf(stderr, "emqd: %v\n", err)
+		return exitFailure
+	}
+	return 0
+}

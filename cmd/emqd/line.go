@@ -1,0 +1,199 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/echomq/emqd/server"
+)
+
+const about = `A standalone job-queue server: the EchoMQ protocol over a keyspace compatible with Valkey.
+
+FILE holds settings in Valkey's form, one "name value" a line. Every setting below can stand in it, in the environment as EMQD_ and its name (EMQD_TCP_BACKLOG for tcp-backlog), and on the command line as --name value; the command line wins over the environment, and that over the file.`
+
+// commands is what emqd can do. The flags of the settings join it in parseLine.
+type commands struct {
+	Serve       fileArg  `cmd:"" default:"withargs" help:"Serve until SIGTERM or SIGINT. This is what emqd does without a command."`
+	Healthcheck fileArg  `cmd:"" help:"Ask the node with the same settings for a PING; the exit code is 0 when it answers."`
+	Version     struct{} `cmd:"" help:"Print the version."`
+}
+
+type fileArg struct {
+	File string `arg:"" optional:"" name:"file" help:"Configuration file."`
+}
+
+// line is a command line that was understood.
+type line struct {
+	command string // serve, healthcheck, version, help
+	file    string
+	flags   []server.Pair
+}
+
+// config returns the configuration of the line, the environment and the file.
+func (l *line) config(environ []string) (*server.Config, error) {
+	return server.LoadConfig(l.file, environ, l.flags)
+}
+
+// errHelp ends the parsing after help was printed.
+var errHelp = errors.New("help")
+
+// parseLine reads the arguments. Help goes to stdout.
+func parseLine(args []string, stdout io.Writer) (*line, error) {
+	var cmds commands
+	flags := flagStruct()
+	parser, err := kong.New(&cmds,
+		kong.Name("emqd"), kong.Description(about), kong.Writers(stdout, io.Discard),
+		kong.Embed(flags.Interface()), kong.ExplicitGroups(groups()),
+		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 118}),
+		kong.Help(printHelp), kong.WithHyphenPrefixedParameters(true),
+		kong.Exit(func(int) { panic(errHelp) }),
+	)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err := parse(parser, joinWords(args))
+	if errors.Is(err, errHelp) {
+		return &line{command: "help"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &line{file: cmds.Serve.File}
+	l.command, _, _ = strings.Cut(ctx.Command(), " ")
+	if l.command == "healthcheck" {
+		l.file = cmds.Healthcheck.File
+	}
+	i := 0
+	for s := range flagSettings() {
+		if given := flags.Elem().Field(i).Interface().(*string); given != nil {
+			l.flags = append(l.flags, server.Pair{Name: s.Name, Value: *given})
+		}
+		i++
+	}
+	return l, nil
+}
+
+// parse turns the panic by which kong's help leaves into errHelp.
+func parse(parser *kong.Kong, args []string) (ctx *kong.Context, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			if p != errHelp {
+				panic(p)
+			}
+			err = errHelp
+		}
+	}()
+	return parser.Parse(args)
+}
+
+// flagSettings yields the settings that have a flag.
+func flagSettings() func(yield func(server.Setting) bool) {
+	return func(yield func(server.Setting) bool) {
+		for s := range server.Settings() {
+			if !s.File && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// flagStruct returns a pointer to a struct for kong with a *string for every setting, nil when its
+// flag is not given. The values are read by the server package, as those of the file are.
+func flagStruct() reflect.Value {
+	var fields []reflect.StructField
+	for s := range flagSettings() {
+		tag := &strings.Builder{}
+		put := func(key, value string) { fmt.Fprintf(tag, "%s:%s ", key, strconv.Quote(value)) }
+		put("name", s.Name)
+		put("group", s.Group)
+		put("placeholder", placeholder(s))
+		put("help", strings.ReplaceAll(flagHelp(s), "$", "$$"))
+		put("aliases", strings.Join(s.Aliases, ","))
+		if s.Hidden {
+			put("hidden", "")
+		}
+		fields = append(fields, reflect.StructField{
+			Name: "F" + strconv.Itoa(len(fields)), Type: reflect.TypeFor[*string](), Tag: reflect.StructTag(tag.String()),
+		})
+	}
+	return reflect.New(reflect.StructOf(fields))
+}
+
+// placeholder is what help shows for the value: the values themselves, or the kind in capitals.
+func placeholder(s server.Setting) string {
+	if s.Enum {
+		return s.Kind
+	}
+	return strings.ToUpper(s.Kind)
+}
+
+// printHelp is kong's help with the usage as emqd's: serving needs no command.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if ctx.Selected() == nil {
+		if _, err := fmt.Fprintln(ctx.Stdout, "Usage: emqd [FILE] [--setting value ...]"); err != nil {
+			return err
+		}
+		options.NoAppSummary = true
+	}
+	return kong.DefaultHelpPrinter(options, ctx)
+}
+
+func flagHelp(s server.Setting) string {
+	help := strings.ToUpper(s.Help[:1]) + s.Help[1:]
+	if s.Default == "" {
+		return help + "."
+	}
+	return help + " [" + s.Default + "]."
+}
+
+func groups() []kong.Group {
+	var all []kong.Group
+	for _, g := range server.Groups() {
+		all = append(all, kong.Group{Key: g[0], Title: g[1] + ":"})
+	}
+	return all
+}
+
+// joinWords gives kong one argument per flag, so that a command line of Valkey's works: a flag that
+// takes several words has those up to the next flag (--save 900 1 300 10), and one that is yes or
+// no may stand alone for yes.
+func joinWords(args []string) []string {
+	kinds := map[string]server.Setting{}
+	for s := range flagSettings() {
+		for _, n := range append([]string{s.Name}, s.Aliases...) {
+			kinds[n] = s
+		}
+	}
+	var out []string
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
+		s := kinds[name]
+		switch {
+		case args[i] == "--":
+			return append(out, args[i:]...)
+		case !isFlag || !s.Bool && !s.List:
+			out = append(out, args[i])
+		case s.Bool:
+			value := "yes"
+			if i+1 < len(args) && (strings.EqualFold(args[i+1], "yes") || strings.EqualFold(args[i+1], "no")) {
+				i++
+				value = args[i]
+			}
+			out = append(out, "--"+name+"="+value)
+		default:
+			words := []string{}
+			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+				i++
+				words = append(words, args[i])
+			}
+			out = append(out, "--"+name+"="+strings.Join(words, " "))
+		}
+	}
+	return out
+}
