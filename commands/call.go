@@ -10,6 +10,8 @@ type Host interface {
 	CanRead(key []byte) bool
 	// Guard returns the write guard's refusal for a row (memory, log health, replica), or nil.
 	Guard(row *Row) error
+	// Publish sends message to the subscribers of channel and returns how many there are.
+	Publish(channel, message []byte) int64
 }
 
 // Call is one execution of a command: its transaction, arguments and reply. It is reused; nothing in it

@@ -36,6 +36,8 @@ const (
 	Admission
 	// KeyEvents rows announce keyspace events derived from their effects.
 	KeyEvents
+	// Exclusive rows that wait take what they wait for: when the oldest of them is not served, none is.
+	Exclusive
 	// PauseWrite rows count as writes for CLIENT PAUSE though they change no key.
 	PauseWrite
 	// PauseExempt rows run even while clients are paused.

@@ -1,0 +1,33 @@
+package server
+
+import "time"
+
+// clock tells Unix time in a way that a step of the system clock cannot shake: it runs on the monotonic
+// clock from the wall time at start and is led back to the wall clock at one twentieth of real speed. So leases do not
+// lapse when the system clock jumps forward, and due jobs do not wait when it jumps back.
+type clock struct {
+	base time.Time     // with a monotonic reading
+	wall time.Duration // Unix time at base
+	skew time.Duration // added so far to follow the system clock
+}
+
+// slewInterval is how often follow may be called; a call corrects at most a twentieth of it.
+const slewInterval = 100 * time.Millisecond
+
+func newClock() *clock {
+	now := time.Now()
+	return &clock{base: now, wall: time.Duration(now.UnixNano())}
+}
+
+// nano returns Unix time in nanoseconds.
+func (c *clock) nano() int64 { return int64(c.wall + c.skew + time.Since(c.base)) }
+
+// milli returns Unix time in milliseconds.
+func (c *clock) milli() int64 { return c.nano() / int64(time.Millisecond) }
+
+// follow leads the clock a little towards system, the system's idea of Unix time.
+func (c *clock) follow(system time.Time) {
+	off := time.Duration(system.UnixNano() - c.nano())
+	limit := slewInterval / 20
+	c.skew += max(-limit, min(limit, off))
+}

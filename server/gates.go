@@ -1,0 +1,89 @@
+package server
+
+import "github.com/echomq/emqd/commands"
+
+// Refusals of the gates.
+const (
+	errNoAuth      commands.Error = "NOAUTH Authentication required."
+	errNotInMulti  commands.Error = "ERR Command not allowed inside a transaction"
+	errReadOnlyRow commands.Error = "READONLY You can't write against a read only replica."
+)
+
+// gates are what a command passes before it runs, in this order. Each reads only the row, the session and the
+// server's state; the first refusal is the reply.
+var gates = []func(*Server, *session, *commands.Row, [][]byte) error{
+	gateArity, gateAuth, gateSubscriber, gateMulti, gateMemory,
+}
+
+// admit passes a command through the gates.
+func (srv *Server) admit(s *session, row *commands.Row, args [][]byte) error {
+	for _, gate := range gates {
+		if err := gate(srv, s, row, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func gateArity(_ *Server, _ *session, row *commands.Row, args [][]byte) error {
+	if !row.ArityOK(len(args)) {
+		return commands.ErrArity(row.FullName())
+	}
+	return nil
+}
+
+func gateAuth(_ *Server, s *session, row *commands.Row, _ [][]byte) error {
+	if !s.authed && !row.Has(commands.NoAuth) {
+		return errNoAuth
+	}
+	return nil
+}
+
+func gateSubscriber(_ *Server, s *session, row *commands.Row, _ [][]byte) error {
+	if s.proto == 2 && s.subscriber() && !row.Has(commands.SubscriberMode) {
+		return commands.Error("ERR Can't execute '" + row.FullName() +
+			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context")
+	}
+	return nil
+}
+
+func gateMulti(_ *Server, s *session, row *commands.Row, _ [][]byte) error {
+	if s.tx != nil && row.Has(commands.NoMulti) {
+		return errNotInMulti
+	}
+	return nil
+}
+
+func gateMemory(srv *Server, _ *session, row *commands.Row, _ [][]byte) error {
+	if row.Has(commands.DenyOOM) && !row.Has(commands.OwnGuard) {
+		return srv.memoryGuard(row)
+	}
+	return nil
+}
+
+// memoryGuard refuses a deny-oom row above the memory limit, and a row that admits new work already below it
+// by the reserve, so that a full node can drain.
+func (srv *Server) memoryGuard(row *commands.Row) error {
+	limit := srv.cfg.MaxMemory
+	if limit == 0 || !row.Has(commands.DenyOOM) {
+		return nil
+	}
+	if row.Has(commands.Admission) {
+		limit -= int64(float64(limit) * srv.cfg.EMQAdmissionReserve / 100)
+	}
+	used := srv.store.Memory()
+	for used > limit && srv.store.Pending() > 0 {
+		srv.store.Reclaim(1 << 16)
+		used = srv.store.Memory()
+	}
+	if used > limit {
+		return commands.ErrOOM
+	}
+	return nil
+}
+
+// Guard is commands.Host's: the write guard for rows that check it themselves.
+func (s *session) Guard(row *commands.Row) error { return s.srv.memoryGuard(row) }
+
+// CanRead is commands.Host's: whether the caller may read key.
+func (s *session) CanRead(key []byte) bool { return true }

@@ -1,0 +1,449 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// loop is the event loop: one goroutine on a thread of its own that waits for all plain TCP connections at once
+// and, with the keyspace lock held, reads, runs and answers what is ready. Nothing in a turn waits.
+type loop struct {
+	srv     *Server
+	ep      int
+	wakeFD  int
+	buf     []byte
+	conns   []*session // by file descriptor
+	ports   []port
+	flushes []*session
+	resumes []*session
+	inTurn  bool
+}
+
+// port is one listening socket.
+type port struct {
+	fd int
+	ln net.Listener
+}
+
+const (
+	readSize    = 64 << 10 // bytes read from one connection in one turn
+	maxEvents   = 512
+	acceptBatch = 256
+)
+
+// serve opens the listeners and turns the loop until ctx is done.
+func (srv *Server) serve(ctx context.Context) error {
+	l := &loop{srv: srv, buf: make([]byte, readSize)}
+	var err error
+	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return err
+	}
+	defer unix.Close(l.ep)
+	if l.wakeFD, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+		return err
+	}
+	defer unix.Close(l.wakeFD)
+	if err := l.watch(l.wakeFD, unix.EPOLLIN); err != nil {
+		return err
+	}
+	defer l.closePorts()
+	if err := l.listen(); err != nil {
+		return err
+	}
+	srv.mu.Lock()
+	srv.wake = l.poke
+	srv.mu.Unlock()
+	streams, err := srv.serveStreams()
+	if err != nil {
+		return err
+	}
+	defer streams.close()
+	stop := context.AfterFunc(ctx, l.poke)
+	defer stop()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	srv.markReady()
+	return l.turn(ctx)
+}
+
+// turn waits and serves until ctx is done.
+func (l *loop) turn(ctx context.Context) error {
+	srv := l.srv
+	events := make([]unix.EpollEvent, maxEvents)
+	var next int64
+	for {
+		n, err := l.await(events, next)
+		if err != nil {
+			return err
+		}
+		srv.mu.Lock()
+		l.inTurn = true
+		srv.now = srv.clock.milli()
+		fresh := false
+		for i := range events[:n] {
+			fresh = l.event(&events[i]) || fresh
+		}
+		if fresh {
+			l.accept()
+		}
+		l.resumeAll()
+		next = srv.tick()
+		l.flushAll()
+		if len(l.resumes) > 0 {
+			next = 0
+		}
+		done := ctx.Err() != nil
+		if done {
+			l.closeAll()
+		}
+		l.inTurn = false
+		srv.mu.Unlock()
+		if done {
+			return nil
+		}
+	}
+}
+
+// await waits for events until the Unix ms next at the latest.
+func (l *loop) await(events []unix.EpollEvent, next int64) (int, error) {
+	// First without sleeping, which spares the scheduler's bookkeeping while the node is busy.
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.ep), uintptr(unsafe.Pointer(&events[0])),
+		uintptr(len(events)), 0, 0, 0)
+	if errno == 0 && n > 0 {
+		return int(n), nil
+	}
+	wait := next - l.srv.clock.milli()
+	if wait <= 0 {
+		return 0, nil
+	}
+	k, err := unix.EpollWait(l.ep, events, int(min(wait, 1000)))
+	if errors.Is(err, unix.EINTR) {
+		return 0, nil
+	}
+	return k, err
+}
+
+// event handles one ready descriptor and reports whether it is a listener.
+func (l *loop) event(ev *unix.EpollEvent) (listener bool) {
+	fd := int(ev.Fd)
+	if fd == l.wakeFD {
+		var b [8]byte
+		_, _ = unix.Read(fd, b[:]) // only empties the counter
+		return false
+	}
+	if fd >= len(l.conns) || l.conns[fd] == nil {
+		return true
+	}
+	s := l.conns[fd]
+	if ev.Events&unix.EPOLLOUT != 0 {
+		l.send(s)
+	}
+	if !s.dead && ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+		l.receive(s)
+	}
+	return false
+}
+
+// receive reads once from s and runs what arrived.
+func (l *loop) receive(s *session) {
+	buf := l.buf
+	direct := len(s.in) >= readSize && !s.closing
+	if direct {
+		// A large argument is arriving: read behind what is there, in a buffer that grows with the bytes received.
+		if cap(s.in)-len(s.in) < readSize {
+			grown := make([]byte, len(s.in), 2*cap(s.in)+readSize)
+			copy(grown, s.in)
+			s.in = grown
+		}
+		buf = s.in[len(s.in):cap(s.in)]
+		buf = buf[:min(len(buf), 16*readSize)]
+	}
+	n, errno := rawRead(s.fd, buf)
+	switch {
+	case n > 0:
+		l.srv.stats.netIn += int64(n)
+		switch {
+		case s.closing:
+		case direct:
+			s.in = s.in[:len(s.in)+n]
+			s.totalIn += int64(n)
+			s.drain()
+		default:
+			s.feed(buf[:n])
+		}
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+	default:
+		l.drop(s)
+	}
+}
+
+// send writes what it can of s's output.
+func (l *loop) send(s *session) {
+	for s.sent < len(s.out) {
+		n, errno := rawWrite(s.fd, s.out[s.sent:])
+		if errno == unix.EAGAIN {
+			l.want(s, unix.EPOLLIN|unix.EPOLLOUT)
+			return
+		}
+		if errno != 0 {
+			if errno == unix.EINTR {
+				continue
+			}
+			l.drop(s)
+			return
+		}
+		s.sent += n
+		s.totalOut += int64(n)
+		l.srv.stats.netOut += int64(n)
+	}
+	l.srv.buffers.give(s.out)
+	s.out, s.sent, s.overSince = nil, 0, 0
+	if s.closing {
+		l.drop(s)
+		return
+	}
+	l.want(s, unix.EPOLLIN)
+}
+
+// want changes the events that s waits for.
+func (l *loop) want(s *session, events uint32) {
+	if s.events == events {
+		return
+	}
+	s.events = events
+	ev := unix.EpollEvent{Events: events, Fd: int32(s.fd)}
+	if err := unix.EpollCtl(l.ep, unix.EPOLL_CTL_MOD, s.fd, &ev); err != nil {
+		l.drop(s)
+	}
+}
+
+// flush is transport's: the output goes out at the end of the turn.
+func (l *loop) flush(s *session) {
+	if s.queued {
+		return
+	}
+	s.queued = true
+	l.flushes = append(l.flushes, s)
+	l.pokeFromOutside()
+}
+
+// resume is transport's: the input is looked at again in the next turn.
+func (l *loop) resume(s *session) {
+	if s.ready {
+		return
+	}
+	s.ready = true
+	l.resumes = append(l.resumes, s)
+	l.pokeFromOutside()
+}
+
+// close is transport's.
+func (l *loop) close(s *session) { l.flush(s) }
+
+func (l *loop) flushAll() {
+	for i := 0; i < len(l.flushes); i++ {
+		s := l.flushes[i]
+		s.queued = false
+		switch {
+		case s.dead:
+		case s.aborted:
+			l.drop(s)
+		case s.events&unix.EPOLLOUT == 0:
+			l.send(s)
+		}
+	}
+	clear(l.flushes)
+	l.flushes = l.flushes[:0]
+}
+
+func (l *loop) resumeAll() {
+	list := l.resumes
+	l.resumes = nil
+	for _, s := range list {
+		s.ready = false
+		if !s.dead {
+			s.drain()
+		}
+	}
+}
+
+// drop ends a connection now.
+func (l *loop) drop(s *session) {
+	if s.dead {
+		return
+	}
+	l.conns[s.fd] = nil
+	s.gone()
+	if err := unix.Close(s.fd); err != nil {
+		l.srv.log.Debug("close failed", "client", s.addr, "error", err)
+	}
+}
+
+func (l *loop) closeAll() {
+	for _, s := range l.conns {
+		if s != nil {
+			l.send(s)
+			l.drop(s)
+		}
+	}
+}
+
+func (l *loop) pokeFromOutside() {
+	if !l.inTurn {
+		l.poke()
+	}
+}
+
+// poke ends the loop's sleep. It may be called from any goroutine.
+func (l *loop) poke() {
+	one := [8]byte{1}
+	_, _ = unix.Write(l.wakeFD, one[:]) // full means that a wake-up is pending already
+}
+
+func (l *loop) watch(fd int, events uint32) error {
+	return unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
+}
+
+// listen opens the TCP port on every address of the bind setting.
+func (l *loop) listen() error {
+	cfg := l.srv.cfg
+	if cfg.Port == 0 && cfg.listener == nil {
+		return nil
+	}
+	if cfg.listener != nil {
+		return l.adopt(cfg.listener)
+	}
+	opened := 0
+	for _, host := range cfg.Bind {
+		optional := strings.HasPrefix(host, "-")
+		host = strings.TrimPrefix(host, "-")
+		if host == "*" {
+			host = ""
+		}
+		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(cfg.Port)))
+		if err != nil {
+			if optional {
+				l.srv.log.Debug("optional address is not available", "address", host, "error", err)
+				continue
+			}
+			return err
+		}
+		if err := l.adopt(ln); err != nil {
+			return err
+		}
+		opened++
+	}
+	if opened == 0 {
+		return errors.New("no address of the bind setting is available")
+	}
+	return nil
+}
+
+// adopt makes the loop accept on ln.
+func (l *loop) adopt(ln net.Listener) error {
+	file, err := ln.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return err
+	}
+	l.ports = append(l.ports, port{fd, ln})
+	l.srv.log.Info("listening", "address", ln.Addr().String())
+	return l.watch(fd, unix.EPOLLIN)
+}
+
+func (l *loop) closePorts() {
+	for _, p := range l.ports {
+		_ = unix.Close(p.fd)
+		_ = p.ln.Close()
+	}
+}
+
+// accept takes the connections that wait on the listeners.
+func (l *loop) accept() {
+	for _, p := range l.ports {
+		for range acceptBatch {
+			fd, sa, err := unix.Accept4(p.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+			if err != nil {
+				if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) && !errors.Is(err, unix.EINTR) {
+					l.srv.log.Warn("cannot accept a connection", "error", err)
+				}
+				break
+			}
+			l.admit(fd, sa, p.ln.Addr().String())
+		}
+	}
+}
+
+// admit makes a session of an accepted connection, or refuses it in words.
+func (l *loop) admit(fd int, sa unix.Sockaddr, laddr string) {
+	srv := l.srv
+	addr, loopback := peerAddr(sa)
+	if refusal := srv.refuse(loopback); refusal != "" {
+		_, _ = rawWrite(fd, []byte(refusal)) // best effort: the connection ends either way
+		_ = unix.Close(fd)
+		return
+	}
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // only latency is at stake
+	if t := srv.cfg.TCPKeepalive; t > 0 {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, t)
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(t/3, 1))
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
+	}
+	if local, err := unix.Getsockname(fd); err == nil {
+		laddr, _ = peerAddr(local)
+	}
+	s := srv.open(l, addr, laddr)
+	s.fd, s.events = fd, unix.EPOLLIN
+	for fd >= len(l.conns) {
+		l.conns = append(l.conns, make([]*session, max(64, len(l.conns)))...)
+	}
+	l.conns[fd] = s
+	if err := l.watch(fd, unix.EPOLLIN); err != nil {
+		l.drop(s)
+	}
+}
+
+func peerAddr(sa unix.Sockaddr) (addr string, loopback bool) {
+	var ip net.IP
+	var port int
+	switch a := sa.(type) {
+	case *unix.SockaddrInet4:
+		ip, port = net.IP(a.Addr[:]), a.Port
+	case *unix.SockaddrInet6:
+		ip, port = net.IP(a.Addr[:]), a.Port
+	}
+	return net.JoinHostPort(ip.String(), strconv.Itoa(port)), ip.IsLoopback()
+}
+
+// rawRead and rawWrite skip the scheduler's bookkeeping around system calls: the descriptors never block.
+func rawRead(fd int, b []byte) (int, syscall.Errno) {
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(n), 0
+}
+
+func rawWrite(fd int, b []byte) (int, syscall.Errno) {
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(n), 0
+}

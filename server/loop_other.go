@@ -1,0 +1,60 @@
+//go:build !linux
+
+package server
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// serve serves every connection with goroutines of its own, where there is no event loop.
+func (srv *Server) serve(ctx context.Context) error {
+	streams, err := srv.serveStreams()
+	if err != nil {
+		return err
+	}
+	defer streams.close()
+	if srv.cfg.listener != nil {
+		srv.stream(streams, srv.cfg.listener)
+	} else if srv.cfg.Port != 0 {
+		for _, host := range srv.cfg.Bind {
+			optional := strings.HasPrefix(host, "-")
+			host = strings.TrimPrefix(strings.TrimPrefix(host, "-"), "*")
+			ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(srv.cfg.Port)))
+			if err != nil {
+				if optional {
+					continue
+				}
+				return err
+			}
+			srv.stream(streams, ln)
+		}
+	}
+	poke := make(chan struct{}, 1)
+	srv.mu.Lock()
+	srv.wake = func() {
+		select {
+		case poke <- struct{}{}:
+		default:
+		}
+	}
+	srv.mu.Unlock()
+	srv.markReady()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-poke:
+		case <-timer.C:
+		}
+		srv.mu.Lock()
+		next := srv.tick() - srv.clock.milli()
+		srv.mu.Unlock()
+		timer.Reset(time.Duration(max(next, 0)) * time.Millisecond)
+	}
+}

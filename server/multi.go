@@ -1,0 +1,206 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/echomq/emqd/commands"
+)
+
+// transaction is what a client has queued since MULTI.
+type transaction struct {
+	rows    []*commands.Row
+	args    [][][]byte
+	bytes   int
+	spoiled bool // a command was refused: EXEC aborts
+}
+
+// watch is one key that a client watches.
+type watch struct {
+	db     int
+	key    string
+	absent bool // it was not visible when WATCH was called
+}
+
+func (t *transaction) queue(row *commands.Row, args [][]byte) {
+	own := cloneArgs(args)
+	t.rows = append(t.rows, row)
+	t.args = append(t.args, own)
+	for _, a := range own {
+		t.bytes += len(a) + 24
+	}
+}
+
+var transactionRows = []commands.Row{
+	{
+		Name: "multi", Family: "transactions", Arity: 1, Do: cmdMulti,
+		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.NoMulti | commands.TxControl,
+		Summary: "Starts a transaction.", Complexity: "O(1)", Since: "1.2.0",
+	},
+	{
+		Name: "exec", Family: "transactions", Arity: 1, Do: cmdExec,
+		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.SkipSlowlog | commands.TxControl,
+		Summary: "Executes all commands in a transaction.", Complexity: "Depends on commands in the transaction", Since: "1.2.0",
+	},
+	{
+		Name: "discard", Family: "transactions", Arity: 1, Do: cmdDiscard,
+		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.TxControl,
+		Summary: "Discards a transaction.", Complexity: "O(N), when N is the number of queued commands", Since: "2.0.0",
+	},
+	{
+		Name: "watch", Family: "transactions", Arity: -2, Do: cmdWatch,
+		Flags:  commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.NoMulti | commands.TxControl,
+		Keys:   []commands.KeySpec{{Index: 1, Last: -1, Step: 1, Flags: commands.KeyRO}},
+		Syntax: "key [key ...]", Summary: "Monitors changes to keys to determine the execution of a transaction.",
+		Complexity: "O(1) for every key", Since: "2.2.0",
+	},
+	{
+		Name: "unwatch", Family: "transactions", Arity: 1, Do: cmdUnwatch,
+		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy,
+		Summary: "Forgets about watched keys of a transaction.", Complexity: "O(1)", Since: "2.2.0",
+	},
+}
+
+// cmdMulti handles MULTI.
+//
+// Reply:   OK
+// Effects: none
+func cmdMulti(c *commands.Call) error {
+	c.Peer.(*session).tx = &transaction{}
+	c.Reply.OK()
+	return nil
+}
+
+// cmdDiscard handles DISCARD.
+//
+// Reply:   OK
+// Errors:  without MULTI
+// Effects: none; the watched keys are forgotten
+func cmdDiscard(c *commands.Call) error {
+	s := c.Peer.(*session)
+	if s.tx == nil {
+		return commands.Error("ERR DISCARD without MULTI")
+	}
+	s.tx = nil
+	s.unwatch()
+	c.Reply.OK()
+	return nil
+}
+
+// cmdExec handles EXEC.
+//
+// Reply:   array of the replies of the queued commands; null when a watched key has changed
+// Errors:  without MULTI; EXECABORT when a command was refused while queueing
+// Effects: those of the commands, as one transaction at one instant
+func cmdExec(c *commands.Call) error {
+	s := c.Peer.(*session)
+	t := s.tx
+	if t == nil {
+		return commands.Error("ERR EXEC without MULTI")
+	}
+	stale := s.dirtyWatch || s.watchExpired(c)
+	s.tx = nil
+	s.unwatch()
+	if t.spoiled {
+		return commands.Error("EXECABORT Transaction discarded because of previous errors.")
+	}
+	if stale {
+		c.Reply.NullArray()
+		return nil
+	}
+	c.Reply.Array(len(t.rows))
+	row, args := c.Row, c.Args
+	s.inExec = true
+	for i, r := range t.rows {
+		if err := s.srv.readmit(s, r, t.args[i]); err != nil {
+			c.Reply.Error(err)
+			continue
+		}
+		_ = s.srv.run(s, r, t.args[i], false) // its refusal is in the reply
+	}
+	s.inExec = false
+	c.Row, c.Args = row, args
+	return nil
+}
+
+// cmdWatch handles WATCH key [key ...].
+//
+// Reply:   OK
+// Effects: none
+func cmdWatch(c *commands.Call) error {
+	s := c.Peer.(*session)
+	for _, key := range c.Args[1:] {
+		s.watch(c, string(key))
+	}
+	c.Reply.OK()
+	return nil
+}
+
+// cmdUnwatch handles UNWATCH.
+//
+// Reply:   OK
+// Effects: none
+func cmdUnwatch(c *commands.Call) error {
+	c.Peer.(*session).unwatch()
+	c.Reply.OK()
+	return nil
+}
+
+func (s *session) watch(c *commands.Call, key string) {
+	for _, w := range s.watches {
+		if w.db == s.db && w.key == key {
+			return
+		}
+	}
+	s.watches = append(s.watches, watch{s.db, key, !c.Tx.Exists([]byte(key))})
+	byKey := s.srv.watched[s.db]
+	byKey[key] = append(byKey[key], s)
+}
+
+func (s *session) unwatch() {
+	for _, w := range s.watches {
+		byKey := s.srv.watched[w.db]
+		list := byKey[w.key]
+		if i := slices.Index(list, s); i >= 0 {
+			list = slices.Delete(list, i, i+1)
+		}
+		if len(list) == 0 {
+			delete(byKey, w.key)
+		} else {
+			byKey[w.key] = list
+		}
+	}
+	s.watches, s.dirtyWatch = nil, false
+}
+
+// watchExpired reports whether the time of a watched key has come since WATCH.
+func (s *session) watchExpired(c *commands.Call) bool {
+	db := c.Tx.DB()
+	defer c.Tx.Select(db)
+	for _, w := range s.watches {
+		c.Tx.Select(w.db)
+		if !w.absent && !c.Tx.Exists([]byte(w.key)) {
+			return true
+		}
+	}
+	return false
+}
+
+// dirtyWatch marks the transactions of everyone who watches key. A key that was past its time at WATCH and
+// whose removal is only recorded now has not changed for its watcher.
+func (srv *Server) dirtyWatch(db int, key string) {
+	tx := srv.call.Tx
+	selected := tx.DB()
+	tx.Select(db)
+	there := tx.Exists([]byte(key))
+	tx.Select(selected)
+	for _, s := range srv.watched[db][key] {
+		for _, w := range s.watches {
+			if w.db == db && w.key == key && (there || !w.absent) {
+				s.dirtyWatch = true
+			}
+		}
+	}
+}
+
+// readmit checks what may have changed between queueing and EXEC.
+func (srv *Server) readmit(s *session, row *commands.Row, args [][]byte) error { return nil }

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store"
+)
+
+// waiter is a client that waits for one of its keys to be touched.
+type waiter struct {
+	s     *session
+	seq   uint64
+	row   *commands.Row
+	args  [][]byte // our own copy
+	db    int
+	keys  []string
+	until int64 // Unix ms, 0 for ever
+}
+
+// touch is a key that a transaction touched while clients waited for it.
+type touch struct {
+	db  int
+	key string
+}
+
+// park makes s wait for keys with the command it just tried.
+func (srv *Server) park(s *session, row *commands.Row, args [][]byte, until int64, keys [][]byte) {
+	srv.parkSeq++
+	w := &waiter{s: s, seq: srv.parkSeq, row: row, args: cloneArgs(args), db: s.db, until: until}
+	for _, key := range keys {
+		if k := string(key); !slices.Contains(w.keys, k) {
+			w.keys = append(w.keys, k)
+			srv.parked[w.db][k] = append(srv.parked[w.db][k], w)
+		}
+	}
+	if until > 0 {
+		srv.deadlines.Set(w)
+	}
+	s.waiting = w
+	srv.stats.blocked++
+}
+
+// unpark takes w off every list. The session may run commands again.
+func (srv *Server) unpark(w *waiter) {
+	byKey := srv.parked[w.db]
+	for _, k := range w.keys {
+		list := byKey[k]
+		if i := slices.Index(list, w); i >= 0 {
+			list = slices.Delete(list, i, i+1)
+		}
+		if len(list) == 0 {
+			delete(byKey, k)
+		} else {
+			byKey[k] = list
+		}
+	}
+	if w.until > 0 {
+		srv.deadlines.Delete(w)
+	}
+	w.s.waiting = nil
+	srv.stats.blocked--
+}
+
+// release lets a session go on that was served, timed out or unblocked.
+func (srv *Server) release(w *waiter) {
+	srv.unpark(w)
+	w.s.active = srv.now
+	if len(w.s.in) > 0 {
+		w.s.conn.resume(w.s)
+	}
+}
+
+// touched handles one effect of a transaction: its key dirties WATCHes and readies parked clients.
+func (srv *Server) touched(db int, f *store.Effects, i int) {
+	if len(srv.watched[db]) == 0 && len(srv.parked[db]) == 0 {
+		return
+	}
+	if f.Args(i) == 0 { // the whole database
+		for key := range srv.watched[db] {
+			srv.dirtyWatch(db, key)
+		}
+		for key := range srv.parked[db] {
+			srv.touchedBy = append(srv.touchedBy, touch{db, key})
+		}
+		return
+	}
+	key := f.Arg(i, 0)
+	if _, ok := srv.watched[db][string(key)]; ok {
+		srv.dirtyWatch(db, string(key))
+	}
+	if _, ok := srv.parked[db][string(key)]; ok {
+		srv.touchedBy = append(srv.touchedBy, touch{db, string(key)})
+	}
+}
+
+// serveReady runs the parked clients whose keys were touched, oldest first, until nothing more is ready. It is
+// called between transactions.
+func (srv *Server) serveReady() {
+	for len(srv.touchedBy) > 0 {
+		t := srv.touchedBy[0]
+		srv.touchedBy = srv.touchedBy[1:]
+		srv.serveKey(t)
+	}
+	srv.touchedBy = srv.touchedBy[:0]
+}
+
+func (srv *Server) serveKey(t touch) {
+	var refused *commands.Row // an exclusive row whose oldest waiter was not served
+	for _, w := range slices.Clone(srv.parked[t.db][t.key]) {
+		if w.s.waiting != w || w.row == refused {
+			continue
+		}
+		err := srv.retry(w, true)
+		if commands.IsWait(err) {
+			if w.row.Has(commands.Exclusive) {
+				refused = w.row
+			}
+			continue
+		}
+		srv.release(w)
+	}
+}
+
+// retry runs a parked command again in its own database.
+func (srv *Server) retry(w *waiter, mayBlock bool) error {
+	db := w.s.db
+	w.s.db = w.db
+	err := srv.perform(w.s, w.row, w.args, mayBlock, true)
+	w.s.db = db
+	return err
+}
+
+// timeouts gives waiting clients whose time is up their empty reply.
+func (srv *Server) timeouts() {
+	for {
+		w, ok := srv.deadlines.Min()
+		if !ok || w.until > srv.now {
+			return
+		}
+		srv.lapse(w)
+	}
+}
+
+// lapse ends a wait without waiting further: the handler runs a last time and answers its empty reply.
+func (srv *Server) lapse(w *waiter) {
+	srv.unpark(w)
+	_ = srv.retry(w, false) // its refusal, if any, is in the reply
+	w.s.active = srv.now
+	if len(w.s.in) > 0 {
+		w.s.conn.resume(w.s)
+	}
+	srv.serveReady()
+}
+
+// cloneArgs copies arguments out of the request buffer into one block.
+func cloneArgs(args [][]byte) [][]byte {
+	n := 0
+	for _, a := range args {
+		n += len(a)
+	}
+	block := make([]byte, 0, n)
+	out := make([][]byte, len(args))
+	for i, a := range args {
+		start := len(block)
+		block = append(block, a...)
+		out[i] = block[start:len(block):len(block)]
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+// Package server runs a node: its listeners and event loop, the sessions of its clients, the gates that a
+// command passes, and everything that lives beside the keyspace. One lock guards the keyspace and all of it; on
+// Linux one event loop takes that lock once per turn and serves every plain TCP connection.
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store"
+)
+
+// Server is one node.
+type Server struct {
+	cfg   *Config
+	log   *slog.Logger
+	clock *clock
+
+	// mu is the keyspace lock. It guards everything below and every session.
+	mu    sync.Mutex
+	table *commands.Table
+	store *store.Store
+	now   int64 // Unix ms, the instant of the present command
+
+	call    commands.Call
+	args    [][]byte
+	running *session // whose handler is running
+
+	sessions map[int64]*session
+	nextID   int64
+	buffers  buffers
+
+	watched   []map[string][]*session // by database and key
+	parked    []map[string][]*waiter  // by database and key, oldest first
+	deadlines *btree.BTreeG[*waiter]
+	touchedBy []touch // keys with parked clients that the last transaction touched
+	parkSeq   uint64
+
+	stats    stats
+	started  int64
+	cronAt   int64
+	stop     func(error) // ends Run
+	stopping bool
+	wake     func() // interrupts the event loop's sleep
+}
+
+// New makes a node that does not listen yet. The configuration is the server's from here on.
+func New(cfg *Config, log *slog.Logger) (*Server, error) {
+	srv := &Server{
+		cfg: cfg, log: log, clock: newClock(),
+		store:    store.New(cfg.Databases, rand.Uint64()),
+		sessions: map[int64]*session{},
+		stop:     func(error) {}, wake: func() {},
+		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
+			return x.until < y.until || x.until == y.until && x.seq < y.seq
+		}, btree.Options{NoLocks: true}),
+	}
+	srv.table = commands.New(append(commands.All(), families()...)...)
+	srv.stats.rows = make([]rowStats, len(srv.table.Every()))
+	srv.call.Reply, srv.call.Table = new(commands.Reply), srv.table
+	for range cfg.Databases {
+		srv.watched = append(srv.watched, map[string][]*session{})
+		srv.parked = append(srv.parked, map[string][]*waiter{})
+	}
+	srv.now = srv.clock.milli()
+	srv.started = srv.now
+	return srv, nil
+}
+
+// Run listens and serves until ctx is done, a client shuts the node down, or a listener fails. It returns nil
+// after a clean stop.
+func (srv *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	srv.stop = cancel
+	if err := srv.serve(ctx); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errShutdown) {
+		return cause
+	}
+	return nil
+}
+
+// errShutdown is the cause of a stop that a client asked for.
+var errShutdown = errors.New("shutdown by a client")
+
+// open registers a connection that was just accepted.
+func (srv *Server) open(conn transport, addr, laddr string) *session {
+	srv.nextID++
+	s := &session{
+		id: srv.nextID, srv: srv, conn: conn, fd: -1, addr: addr, laddr: laddr,
+		created: srv.now, active: srv.now, proto: 2, authed: srv.cfg.RequirePass == "",
+	}
+	srv.sessions[s.id] = s
+	srv.stats.connections++
+	return s
+}
+
+// cronInterval is how often tick does its periodic work.
+const cronInterval = 100 // ms
+
+// tick serves the timers: waiting clients whose time is up, expiry, reclaiming, clock. It returns the Unix ms
+// at which it wants to be called again at the latest.
+func (srv *Server) tick() int64 {
+	srv.now = srv.clock.milli()
+	srv.timeouts()
+	if srv.now >= srv.cronAt {
+		srv.cronAt = srv.now + cronInterval
+		srv.clock.follow(time.Now())
+		srv.expireCycle()
+		srv.checkClients()
+	}
+	next := srv.cronAt
+	if srv.store.Reclaim(4096) || srv.stats.expireMore {
+		next = srv.now
+	}
+	if w, ok := srv.deadlines.Min(); ok && w.until < next {
+		next = w.until
+	}
+	return next
+}
+
+// expireCycle removes keys whose time has come, a bounded number of each database.
+func (srv *Server) expireCycle() {
+	srv.stats.expireMore = false
+	for i := range srv.store.Databases() {
+		if srv.store.Expiring(i) == 0 {
+			continue
+		}
+		srv.call.Tx = srv.store.Begin(i, srv.now, false)
+		if srv.call.Tx.ExpireCycle(1000) {
+			srv.stats.expireMore = true
+			srv.cronAt = srv.now + 1
+		}
+		srv.settle()
+	}
+	srv.serveReady()
+}
+
+// checkClients ends sessions that were idle for too long or are over a soft output limit for too long.
+func (srv *Server) checkClients() {
+	for _, s := range srv.sessions {
+		if t := srv.cfg.Timeout; t > 0 && s.waiting == nil && srv.now-s.active > int64(t)*1000 {
+			s.end()
+			continue
+		}
+		s.checkOutput()
+	}
+}

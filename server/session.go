@@ -1,0 +1,234 @@
+package server
+
+import (
+	"time"
+
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/server/resp"
+)
+
+// transport is how a session's bytes get out and its connection ends. Its methods are called with the
+// keyspace lock held.
+type transport interface {
+	// flush arranges that s.out is sent; it may be called from any goroutine that holds the lock.
+	flush(s *session)
+	// resume arranges that s's unread input is looked at again, after it was parked or paused.
+	resume(s *session)
+	// close ends the connection soon, without sending what is left of s.out.
+	close(s *session)
+}
+
+// session is one connection: its protocol state, transaction, subscriptions and buffers. The keyspace lock
+// guards it.
+type session struct {
+	id      int64
+	srv     *Server
+	conn    transport
+	fd      int
+	addr    string
+	laddr   string
+	created int64 // Unix ms
+	active  int64 // Unix ms of the last command
+	lastRow *commands.Row
+
+	proto  int
+	db     int
+	name   string
+	libs   [2]string // LIB-NAME and LIB-VER
+	authed bool
+
+	reader resp.Reader
+	in     []byte // received and not consumed
+	out    []byte // replies, of which sent bytes are on their way already
+	sent   int
+	later  []byte // pushes that follow the reply of the running command
+
+	queued     bool // in the transport's flush list
+	ready      bool // in the transport's resume list
+	closing    bool // no further command runs; the connection ends when out is sent
+	dead       bool // the connection has ended
+	replyOff   bool // CLIENT REPLY OFF
+	replySkip  int  // commands whose reply is dropped: CLIENT REPLY SKIP
+	heard      bool // this command's reply is sent though replies were off
+	noTouch    bool
+	noEvict    bool
+	inExec     bool
+	overSince  int64 // when out went over the soft limit, 0 when it is not over it
+	totalCmds  int64
+	totalIn    int64
+	totalOut   int64
+	tx         *transaction // between MULTI and EXEC
+	watches    []watch
+	dirtyWatch bool
+	waiting    *waiter
+}
+
+// feed consumes data that was just received. Bytes that are not a whole command yet are kept.
+func (s *session) feed(data []byte) {
+	s.totalIn += int64(len(data))
+	if len(s.in) > 0 {
+		s.in = append(s.in, data...)
+		s.drain()
+		return
+	}
+	n := s.consume(data)
+	if n < len(data) && !s.closing {
+		s.in = append(s.in, data[n:]...)
+	}
+	s.checkInput()
+}
+
+// drain consumes what is in the session's own buffer.
+func (s *session) drain() {
+	n := s.consume(s.in)
+	if n == len(s.in) {
+		if cap(s.in) > keepInput {
+			s.in = nil
+		} else {
+			s.in = s.in[:0]
+		}
+	} else if n > 0 {
+		s.in = s.in[:copy(s.in, s.in[n:])]
+	}
+	s.checkInput()
+}
+
+const (
+	keepInput   = 4 << 10 // a larger empty input buffer is given back
+	turnBudget  = 2048    // commands of one session in one turn
+	parkedInput = 1 << 20 // bytes kept for a session that cannot run commands before it is read no further
+)
+
+// checkInput closes a session whose unconsumed input is over the limit.
+func (s *session) checkInput() {
+	if limit := s.srv.cfg.ClientQueryBufferLimit; int64(len(s.in)) > limit {
+		s.srv.log.Warn("closing a client over client-query-buffer-limit", "client", s.addr, "bytes", len(s.in))
+		s.end()
+	}
+}
+
+// canRun reports whether the session may run its next command now.
+func (s *session) canRun() bool { return !s.closing && s.waiting == nil }
+
+// consume runs the commands in buf and returns how many bytes they took. It stops at an incomplete one, when
+// the session parks, and after its share of the turn.
+func (s *session) consume(buf []byte) int {
+	srv := s.srv
+	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: !s.authed}
+	done := 0
+	for budget := turnBudget; s.canRun() && done < len(buf); budget-- {
+		if budget == 0 {
+			s.conn.resume(s)
+			break
+		}
+		args, n, err := s.reader.Next(buf[done:], srv.args[:0], lim)
+		if err != nil {
+			srv.log.Debug("protocol error", "client", s.addr, "error", err)
+			s.reply(func(r *commands.Reply) { r.Error(err) })
+			s.finish()
+			return len(buf)
+		}
+		if n == 0 {
+			break
+		}
+		srv.args = args
+		done += n
+		if len(args) == 0 {
+			continue
+		}
+		srv.dispatch(s, args)
+		lim.Unauth = !s.authed
+	}
+	if s.closing {
+		return len(buf)
+	}
+	return done
+}
+
+// reply appends what f says to the session's output.
+func (s *session) reply(f func(*commands.Reply)) {
+	var r commands.Reply
+	r.Reset(s.output(), s.proto)
+	f(&r)
+	s.out = r.Bytes()
+	s.conn.flush(s)
+}
+
+// push sends an out-of-band message: at once, or behind the reply of the session's own running command.
+func (s *session) push(f func(*commands.Reply)) {
+	if s.dead {
+		return
+	}
+	if s.srv.running == s {
+		var r commands.Reply
+		r.Reset(s.later, s.proto)
+		f(&r)
+		s.later = r.Bytes()
+		return
+	}
+	s.reply(f)
+	s.checkOutput()
+}
+
+// output returns the buffer that replies are appended to.
+func (s *session) output() []byte {
+	if s.out == nil {
+		s.out = s.srv.buffers.take()
+	}
+	return s.out
+}
+
+// finish ends the session once its output is sent.
+func (s *session) finish() {
+	s.closing = true
+	s.in = nil
+	s.conn.flush(s)
+}
+
+// end closes the session at once.
+func (s *session) end() {
+	s.closing = true
+	s.in = nil
+	s.conn.close(s)
+}
+
+// gone forgets the session after its connection has ended.
+func (s *session) gone() {
+	if s.dead {
+		return
+	}
+	s.dead, s.closing = true, true
+	s.unwatch()
+	if s.waiting != nil {
+		s.srv.unpark(s.waiting)
+	}
+	s.tx = nil
+	s.srv.buffers.give(s.out)
+	s.out, s.in, s.later, s.sent = nil, nil, nil, 0
+	delete(s.srv.sessions, s.id)
+}
+
+// buffers keeps output buffers between turns, so that idle connections have none.
+type buffers struct{ free [][]byte }
+
+const bufferSize = 16 << 10
+
+func (b *buffers) take() []byte {
+	if n := len(b.free); n > 0 {
+		buf := b.free[n-1]
+		b.free = b.free[:n-1]
+		return buf[:0]
+	}
+	return make([]byte, 0, bufferSize)
+}
+
+func (b *buffers) give(buf []byte) {
+	if cap(buf) >= bufferSize && cap(buf) <= 4*bufferSize && len(b.free) < 256 {
+		b.free = append(b.free, buf)
+	}
+}
+
+// age returns how long ago the Unix ms t was.
+func (s *session) age(t int64) time.Duration {
+	return time.Duration(s.srv.clock.milli()-t) * time.Millisecond
+}
