@@ -69,7 +69,7 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 		return nil
 	}
 	if row.Has(commands.Admission) {
-		limit -= int64(float64(limit) * srv.cfg.EMQAdmissionReserve / 100)
+		limit -= srv.cfg.AdmissionReserve.Bytes(limit)
 	}
 	used := srv.store.Memory()
 	for used > limit && srv.store.Pending() > 0 {

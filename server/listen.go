@@ -14,7 +14,7 @@ import (
 
 // refuse returns the words with which a new connection is turned away, "" when it is welcome.
 func (srv *Server) refuse(loopback bool) string {
-	if len(srv.sessions) >= srv.cfg.MaxClients {
+	if int64(len(srv.sessions)) >= srv.cfg.MaxClients {
 		srv.stats.rejected++
 		return "-ERR max number of clients reached\r\n"
 	}

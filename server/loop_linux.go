@@ -314,12 +314,12 @@ func (l *loop) watch(fd int, events uint32) error {
 
 // listen opens the TCP port on every address of the bind setting.
 func (l *loop) listen() error {
-	cfg := l.srv.cfg
-	if cfg.Port == 0 && cfg.listener == nil {
+	srv, cfg := l.srv, l.srv.cfg
+	if cfg.Port == 0 && srv.listener == nil {
 		return nil
 	}
-	if cfg.listener != nil {
-		return l.adopt(cfg.listener)
+	if srv.listener != nil {
+		return l.adopt(srv.listener)
 	}
 	opened := 0
 	for _, host := range cfg.Bind {
@@ -399,7 +399,7 @@ func (l *loop) admit(fd int, sa unix.Sockaddr, laddr string) {
 		return
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // only latency is at stake
-	if t := srv.cfg.TCPKeepalive; t > 0 {
+	if t := srv.cfg.TCPKeepAlive; t > 0 {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, t)
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(t/3, 1))

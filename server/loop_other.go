@@ -17,8 +17,8 @@ func (srv *Server) serve(ctx context.Context) error {
 		return err
 	}
 	defer streams.close()
-	if srv.cfg.listener != nil {
-		srv.stream(streams, srv.cfg.listener)
+	if srv.listener != nil {
+		srv.stream(streams, srv.listener)
 	} else if srv.cfg.Port != 0 {
 		for _, host := range srv.cfg.Bind {
 			optional := strings.HasPrefix(host, "-")

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"time"
 
 	"github.com/tidwall/btree"
 
 	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/store"
 )
 
@@ -46,7 +48,8 @@ type Server struct {
 	stats    stats
 	started  int64
 	cronAt   int64
-	stop     func(error) // ends Run
+	stop     func(error)  // ends Run
+	listener net.Listener // given by Listen instead of the port setting
 	stopping bool
 	wake     func() // interrupts the event loop's sleep
 }
@@ -73,6 +76,10 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	srv.started = srv.now
 	return srv, nil
 }
+
+// Listen makes the node serve plain TCP clients on ln instead of opening the port of its configuration. It is
+// called before Run.
+func (srv *Server) Listen(ln net.Listener) { srv.listener = ln }
 
 // Run listens and serves until ctx is done, a client shuts the node down, or a listener fails. It returns nil
 // after a clean stop.
@@ -155,3 +162,33 @@ func (srv *Server) checkClients() {
 		s.checkOutput()
 	}
 }
+
+// families returns the rows that are declared in this package.
+func families() [][]commands.Row {
+	return [][]commands.Row{connectionRows, transactionRows}
+}
+
+// markReady does what is left to do between listening and serving: with the setting install, it puts the fence
+// value where there is none.
+func (srv *Server) markReady() {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if !srv.cfg.Install {
+		return
+	}
+	srv.now = srv.clock.milli()
+	tx := srv.store.Begin(0, srv.now, false)
+	srv.call.Tx = tx
+	key := []byte(fence.VersionKey)
+	if !tx.Exists(key) {
+		tx.SetValue(key, []byte(fence.Wire), 0)
+		srv.log.Info("installed the fence", "value", fence.Wire)
+	}
+	srv.settle()
+}
+
+// announce tells subscribers of keyspace events what happened.
+func (srv *Server) announce(store.Event) {}
+
+// Publish is commands.Host's.
+func (s *session) Publish(channel, message []byte) int64 { return 0 }

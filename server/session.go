@@ -43,13 +43,15 @@ type session struct {
 	sent   int
 	later  []byte // pushes that follow the reply of the running command
 
-	queued     bool // in the transport's flush list
-	ready      bool // in the transport's resume list
-	closing    bool // no further command runs; the connection ends when out is sent
-	dead       bool // the connection has ended
-	replyOff   bool // CLIENT REPLY OFF
-	replySkip  int  // commands whose reply is dropped: CLIENT REPLY SKIP
-	heard      bool // this command's reply is sent though replies were off
+	queued     bool   // in the transport's flush list
+	ready      bool   // in the transport's resume list
+	closing    bool   // no further command runs; the connection ends when out is sent
+	dead       bool   // the connection has ended
+	aborted    bool   // the connection is to end without sending out
+	events     uint32 // what the event loop waits for
+	replyOff   bool   // CLIENT REPLY OFF
+	replySkip  int    // commands whose reply is dropped: CLIENT REPLY SKIP
+	heard      bool   // this command's reply is sent though replies were off
 	noTouch    bool
 	noEvict    bool
 	inExec     bool
@@ -187,7 +189,7 @@ func (s *session) finish() {
 
 // end closes the session at once.
 func (s *session) end() {
-	s.closing = true
+	s.closing, s.aborted = true, true
 	s.in = nil
 	s.conn.close(s)
 }
@@ -231,4 +233,35 @@ func (b *buffers) give(buf []byte) {
 // age returns how long ago the Unix ms t was.
 func (s *session) age(t int64) time.Duration {
 	return time.Duration(s.srv.clock.milli()-t) * time.Millisecond
+}
+
+// subscriber reports whether the session has subscriptions.
+func (s *session) subscriber() bool { return false }
+
+// checkOutput ends a session that reads too slowly: over its class's hard limit at once, over the soft
+// one for longer than it allows.
+func (s *session) checkOutput() {
+	limit := &s.srv.cfg.ClientOutputLimits[s.class()]
+	n := int64(len(s.out) - s.sent)
+	over := limit.Hard > 0 && n > limit.Hard
+	if limit.Soft > 0 && n > limit.Soft {
+		if s.overSince == 0 {
+			s.overSince = s.srv.now
+		}
+		over = over || s.srv.now-s.overSince > limit.Seconds*1000
+	} else {
+		s.overSince = 0
+	}
+	if over && !s.aborted {
+		s.srv.log.Warn("closing a client over its output buffer limit", "client", s.addr, "bytes", n)
+		s.end()
+	}
+}
+
+// class returns the session's class of client-output-buffer-limit.
+func (s *session) class() ClientClass {
+	if s.subscriber() {
+		return ClassPubSub
+	}
+	return ClassNormal
 }

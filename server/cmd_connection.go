@@ -1,0 +1,170 @@
+package server
+
+import (
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store/num"
+)
+
+var connectionRows = []commands.Row{
+	{
+		Name: "ping", Family: "connection", Arity: -1, Do: cmdPing,
+		Flags:  commands.Fast | commands.SubscriberMode,
+		Syntax: "[message]", Summary: "Returns the server's liveliness response.", Complexity: "O(1)", Since: "1.0.0",
+	},
+	{
+		Name: "echo", Family: "connection", Arity: 2, Do: cmdEcho,
+		Flags:  commands.Fast | commands.Loading | commands.Stale,
+		Syntax: "message", Summary: "Returns the given string.", Complexity: "O(1)", Since: "1.0.0",
+	},
+	{
+		Name: "hello", Family: "connection", Arity: -1, Do: cmdHello,
+		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
+			commands.SubscriberMode,
+		Syntax:  "[protover [AUTH username password] [SETNAME clientname]]",
+		Summary: "Handshakes with the server.", Complexity: "O(1)", Since: "6.0.0",
+	},
+	{
+		Name: "select", Family: "connection", Arity: 2, Do: cmdSelect,
+		Flags:  commands.Loading | commands.Stale | commands.Fast,
+		Syntax: "index", Summary: "Changes the selected database.", Complexity: "O(1)", Since: "1.0.0",
+	},
+	{
+		Name: "quit", Family: "connection", Arity: -1, Do: cmdQuit,
+		Flags: commands.AllowBusy | commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth |
+			commands.SubscriberMode | commands.TxControl,
+		Summary: "Closes the connection.", Complexity: "O(1)", Since: "1.0.0",
+	},
+	{
+		Name: "reset", Family: "connection", Arity: 1, Do: cmdReset,
+		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
+			commands.SubscriberMode | commands.TxControl,
+		Summary: "Resets the connection.", Complexity: "O(1)", Since: "6.2.0",
+	},
+}
+
+// cmdPing handles PING [message].
+//
+// Reply:   PONG, or the message; to a RESP2 subscriber the pair pong and message
+// Effects: none
+func cmdPing(c *commands.Call) error {
+	s := c.Peer.(*session)
+	if len(c.Args) > 2 {
+		return commands.ErrArity(c.Row.FullName())
+	}
+	if s.proto == 2 && s.subscriber() {
+		c.Reply.Array(2)
+		c.Reply.Text("pong")
+		if len(c.Args) == 2 {
+			c.Reply.Bulk(c.Args[1])
+		} else {
+			c.Reply.Text("")
+		}
+		return nil
+	}
+	if len(c.Args) == 2 {
+		c.Reply.Bulk(c.Args[1])
+	} else {
+		c.Reply.Simple("PONG")
+	}
+	return nil
+}
+
+// cmdEcho handles ECHO message.
+//
+// Reply:   the message
+// Effects: none
+func cmdEcho(c *commands.Call) error {
+	c.Reply.Bulk(c.Args[1])
+	return nil
+}
+
+// cmdSelect handles SELECT index.
+//
+// Reply:   OK
+// Errors:  not an integer, no such database
+// Effects: none
+func cmdSelect(c *commands.Call) error {
+	s := c.Peer.(*session)
+	n, ok := num.Int(c.Args[1])
+	if !ok {
+		return commands.ErrNotInteger
+	}
+	if n < 0 || n >= int64(c.Tx.Store().Databases()) {
+		return commands.Error("ERR DB index is out of range")
+	}
+	s.db = int(n)
+	c.Reply.OK()
+	return nil
+}
+
+// cmdQuit handles QUIT.
+//
+// Reply:   OK, then the connection ends
+// Effects: none
+func cmdQuit(c *commands.Call) error {
+	c.Reply.OK()
+	c.Peer.(*session).finish()
+	return nil
+}
+
+// cmdReset handles RESET: everything that the client set on its connection goes.
+//
+// Reply:   RESET
+// Effects: none
+func cmdReset(c *commands.Call) error {
+	s := c.Peer.(*session)
+	s.tx = nil
+	s.unwatch()
+	s.proto, s.db, s.name = 2, 0, ""
+	s.replyOff, s.noTouch, s.noEvict = false, false, false
+	s.authed = s.srv.cfg.RequirePass == ""
+	c.Reply.Reset(c.Reply.Bytes(), 2)
+	c.Reply.Simple("RESET")
+	return nil
+}
+
+// cmdHello handles HELLO [protover [AUTH username password] [SETNAME clientname]].
+//
+// Reply:   map of facts about server and connection, in the version asked for
+// Errors:  NOPROTO, NOAUTH, WRONGPASS, syntax
+// Effects: none
+func cmdHello(c *commands.Call) error {
+	s := c.Peer.(*session)
+	proto := s.proto
+	if len(c.Args) > 1 {
+		n, ok := num.Int(c.Args[1])
+		if !ok {
+			return commands.Error("ERR Protocol version is not an integer or out of range")
+		}
+		if n != 2 && n != 3 {
+			return commands.Error("NOPROTO unsupported protocol version")
+		}
+		proto = int(n)
+	}
+	if !s.authed {
+		return commands.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> " +
+			"AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	}
+	s.proto = proto
+	r := c.Reply
+	r.Reset(r.Bytes(), proto)
+	r.Map(7)
+	r.Text("server")
+	r.Text("emqd")
+	r.Text("version")
+	r.Text(compatVersion)
+	r.Text("proto")
+	r.Int(int64(proto))
+	r.Text("id")
+	r.Int(s.id)
+	r.Text("mode")
+	r.Text("standalone")
+	r.Text("role")
+	r.Text("master")
+	r.Text("modules")
+	r.Array(0)
+	return nil
+}
+
+// compatVersion is the Redis version that clients may take this server for: they enable commands by it.
+const compatVersion = "7.2.4"
