@@ -7,7 +7,9 @@ import (
 	"strconv"
 )
 
-const maxFieldDeadline = math.MaxInt64
+// maxFieldDeadline is the latest field deadline that Redis keeps. Valkey has no
+// such limit.
+const maxFieldDeadline = 1<<48 - 1
 
 func (d *decoder) list(typ byte) {
 	d.items = d.items[:0]
@@ -275,7 +277,8 @@ func (d *decoder) metaFields(relative bool) {
 }
 
 // fieldTuples reads fields from a blob of pairs, or of triples that end in a
-// deadline where 0 is none.
+// deadline. Triples are in order of their deadlines, and 0, which is none,
+// comes last.
 func (d *decoder) fieldTuples(blob func([]byte), size int) {
 	d.items = d.items[:0]
 	blob(d.str())
@@ -286,15 +289,16 @@ func (d *decoder) fieldTuples(blob func([]byte), size int) {
 		return
 	}
 	d.fieldRoom(len(d.items) / size)
+	last := int64(-1)
 	for t := d.items; len(t) > 0; t = t[size:] {
 		f := Field{Name: t[0], Value: t[1]}
 		if size == 3 {
 			at, ok := parseInt(t[2])
-			if !ok || at < 0 {
-				d.fail("field deadline out of range")
+			if !ok || at < 0 || at > maxFieldDeadline || at != 0 && (last == 0 || at < last) {
+				d.fail("field deadline out of range or order")
 				return
 			}
-			f.ExpireAt = at
+			f.ExpireAt, last = at, at
 		}
 		d.fields = append(d.fields, f)
 	}

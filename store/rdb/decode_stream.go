@@ -20,7 +20,12 @@ func (d *decoder) stream(typ byte) *Stream {
 		s.MaxDeletedID = d.streamID()
 		s.EntriesAdded = d.count()
 	}
-	if n := len(s.Entries); d.err == nil && n > 0 && s.Entries[n-1].ID.Compare(s.LastID) > 0 {
+	switch n := len(s.Entries); {
+	case d.err != nil:
+		return s
+	case n == 0 && length > 0:
+		d.fail("stream without its entries")
+	case n > 0 && s.Entries[n-1].ID.Compare(s.LastID) > 0:
 		d.fail("stream entry after the last id")
 	}
 	groups, _ := d.elements(5)
@@ -67,32 +72,29 @@ func (d *decoder) streamNode(s *Stream, base StreamID) {
 		d.fail("broken stream node")
 		return
 	}
-	live, deleted := it.number(), it.number()
+	total := it.number() + it.number() // with deleted ones
 	names := d.streamStrings(&it, it.number(), 1)
-	if it.number() != 0 || it.broken || live < 0 || deleted < 0 {
+	if it.number() != 0 || it.broken {
 		d.fail("broken stream node")
 		return
 	}
 	seen := 4 + len(names)
-	var gotLive, gotDeleted int64
-	for !it.done() {
+	for ; !it.done(); total-- {
 		e, dead, elements := d.streamEntry(&it, base, names)
 		if it.broken {
 			break
 		}
 		seen += elements
 		if dead {
-			gotDeleted++
 			continue
 		}
-		gotLive++
 		if n := len(s.Entries); n > 0 && s.Entries[n-1].ID.Compare(e.ID) >= 0 {
 			d.fail("stream entries out of order")
 			return
 		}
 		s.Entries = append(s.Entries, e)
 	}
-	if it.broken || gotLive != live || gotDeleted != deleted || want >= 0 && want != seen {
+	if it.broken || total != 0 || want >= 0 && want != seen {
 		d.fail("broken stream node")
 	}
 }
@@ -151,7 +153,7 @@ func (d *decoder) streamGroup(typ byte, s *Stream) {
 	if typ == typeStream1 {
 		g.EntriesRead = estimateRead(s, g.LastID)
 	} else {
-		g.EntriesRead = int64(d.count())
+		g.EntriesRead = max(int64(d.count()), -1)
 	}
 	pending := d.streamPending()
 	consumers, _ := d.elements(10)

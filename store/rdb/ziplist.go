@@ -123,7 +123,7 @@ func (d *decoder) zipmapItems(p []byte) {
 		d.items = append(d.items, field, value)
 		rest = after
 	}
-	if want < zipmapBig && want != n {
+	if want != zipmapBig && want != n {
 		d.fail("broken zipmap")
 	}
 }
