@@ -61,7 +61,8 @@ func TestFileOpcodes(t *testing.T) {
 		opSelectDB, 9, opResizeDB, 3, 1, opSlotInfo, 1, 2, 3, opSlotImport, []byte("job"), 1, 0, 5,
 		opExpireTime, "\x02\x00\x00\x00", opIdle, 5, typeString, []byte("a"), []byte("1"),
 		opExpireTimeMs, uint64(77), opFreq, 5, typeSet, []byte("none"), 0,
-		typeString, []byte("b"), []byte("2"))
+		typeString, []byte("b"), []byte("2"), opExpireTimeMs, uint64(0), typeString, []byte("c"), []byte("3"),
+		opExpireTimeMs, uint64(1<<64-1), typeString, []byte("d"), []byte("4"))
 	r, err := NewReader(bytes.NewReader(append(raw, "more"...)))
 	require.NoError(t, err)
 	sizes := ""
@@ -71,7 +72,7 @@ func TestFileOpcodes(t *testing.T) {
 		got = append(got, fmt.Sprint(e.DB, " ", string(e.Key), " ", e.ExpireAt, " ", string(e.Value.Str)))
 		return nil
 	}))
-	require.Equal(t, []string{"9 a 2000 1", "9 b 0 2"}, got)
+	require.Equal(t, []string{"9 a 2000 1", "9 b 0 2", "9 c 1 3", "9 d 0 4"}, got)
 	require.Equal(t, "9 3 1", sizes)
 	require.Equal(t, Skipped{EmptyKeys: 1, Functions: 1, ModuleAux: 1, SlotImports: 1}, r.Skipped())
 	require.Equal(t, int64(len(raw)), r.Offset())

@@ -160,9 +160,9 @@ func (r *Reader) opcodes() (typ byte, ok bool) {
 			r.end()
 			return 0, false
 		case opExpireTime:
-			r.entry.ExpireAt = int64(int32(d.uint32())) * 1000
+			r.entry.ExpireAt = max(int64(int32(d.uint32()))*1000, 1)
 		case opExpireTimeMs:
-			r.entry.ExpireAt = int64(d.uint64())
+			r.entry.ExpireAt = keyDeadline(int64(d.uint64()))
 		case opIdle:
 			d.count()
 		case opFreq:
@@ -187,6 +187,15 @@ func (r *Reader) opcodes() (typ byte, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// keyDeadline gives a deadline as entries have it, where 0 is none. Files say -1
+// for none, and anything else before 1970 is only long past.
+func keyDeadline(at int64) int64 {
+	if at == -1 {
+		return 0
+	}
+	return max(at, 1)
 }
 
 func (r *Reader) selectDB() {
