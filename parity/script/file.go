@@ -48,11 +48,11 @@ type Step struct {
 	Times int   // run the request for {i} = 1..Times, each with the same reply; 0 is once
 	N     int64 // milliseconds of Now, number of DB
 
-	Reply   *Value // in version 2; nil when none is written
-	Reply3  *Value // in version 3, where more than nulls differs
-	Pending bool   // there is no reply yet
-	Effects []string
-	Told    bool // Effects is asserted, even when empty
+	Reply   *Value     // in version 2; nil when none is written
+	Reply3  *Value     // in version 3, where more than nulls differs
+	Pending bool       // there is no reply yet
+	Effects [][]string // each with its name first, and before it @n when it is for another database
+	Told    bool       // Effects is asserted, even when empty
 
 	Unordered int // 0 in order; else how many elements of a collection belong together
 	Any       bool
@@ -225,11 +225,10 @@ func (p *parser) effect(s string) error {
 	if err != nil {
 		return err
 	}
-	text := Words(words)
 	if db != "" {
-		text = "@" + db + " " + text
+		words = append([]string{"@" + db}, words...)
 	}
-	p.step.Effects = append(p.step.Effects, text)
+	p.step.Effects = append(p.step.Effects, words)
 	return nil
 }
 

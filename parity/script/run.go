@@ -39,8 +39,8 @@ type Wire interface {
 	Send(conn string, args []string) error
 	// Receive returns the next reply or push on the connection.
 	Receive(conn string) ([]byte, error)
-	// Parked returns once the last request sent on the connection has parked it. A reply is an error.
-	Parked(conn string) error
+	// Park sends a request that must park the connection, and returns once it has.
+	Park(conn string, args []string) error
 }
 
 // Options of a run.
@@ -127,7 +127,7 @@ func (c *Case) fits(t Target, o Options) error {
 		case (s.Conn != "" || s.Op == Receive || s.Pending) && !wire:
 			return Skip("needs connections")
 		case s.Op == Request && o.Knows != nil && !o.Knows(s.Args):
-			return Skip("needs the server: " + strings.ToUpper(s.Args[0]))
+			return Skip("the target has no " + strings.ToUpper(s.Args[0]))
 		}
 	}
 	return nil
@@ -193,11 +193,11 @@ func (r *runner) request(s *Step, i int) error {
 		return r.compare(s, b)
 	}
 	wire := r.t.(Wire)
+	if s.Pending {
+		return wire.Park(s.Conn, args)
+	}
 	if err := wire.Send(s.Conn, args); err != nil {
 		return err
-	}
-	if s.Pending {
-		return wire.Parked(s.Conn)
 	}
 	b, err := wire.Receive(s.Conn)
 	if err != nil {
@@ -313,8 +313,8 @@ func (r *runner) compareEffects(s *Step) {
 		return
 	}
 	want := make([]string, len(s.Effects))
-	for i, e := range s.Effects {
-		want[i] = instants(e, r.t.Now())
+	for i, words := range s.Effects {
+		want[i] = instants(Words(words), r.t.Now())
 	}
 	if got := inside.Effects(); !slices.Equal(want, got) {
 		if got == nil {

@@ -32,7 +32,12 @@ func Quote(s string) string {
 
 // Word returns s as an argument of a request line: bare where that is enough.
 func Word(s string) string {
-	if s == "" || !plain(s, false) || strings.ContainsAny(s, `'\`) {
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] > '~' || strings.IndexByte(`"'\`, s[i]) >= 0 {
+			return Quote(s)
+		}
+	}
+	if s == "" {
 		return Quote(s)
 	}
 	return s
