@@ -122,7 +122,6 @@ func (t *Target) do(args []string, now int64) ([]byte, error) {
 	}
 	err = t.call.Run()
 	reply := append([]byte(nil), t.reply.Bytes()...)
-	t.db = tx.DB()
 	t.take(tx)
 	_ = tx.Events()
 	tx.Commit()
@@ -198,5 +197,4 @@ type host struct{}
 
 func (host) CanRead([]byte) bool           { return true }
 func (host) Guard(row *commands.Row) error { return nil }
-
-func (host) Publish(_, _ []byte) int64 { return 0 }
+func (host) Publish(_, _ []byte) int64     { return 0 }

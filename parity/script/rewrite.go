@@ -29,7 +29,7 @@ func (f *File) Rewrite(answers Answers, fail func(*Step) bool) string {
 			out = append(out, f.lines[at:s.from]...)
 			out = append(out, expectation(s, a)...)
 			at = s.to
-			if s.Told {
+			if s.Told && (a[0].Effects != nil || a[1].Effects != nil) {
 				for at < len(f.lines) && strings.HasPrefix(f.lines[at], "!") {
 					at++
 				}

@@ -60,9 +60,9 @@ func (s Skip) Error() string { return string(s) }
 // Got is what a target answered to a step.
 type Got struct {
 	Step    *Step
-	Want    string // what was expected
-	Value   *Value // nil for a step without reply
-	Effects []string
+	Want    string   // what was expected
+	Value   *Value   // nil for a step without reply
+	Effects []string // nil where the target does not show them
 }
 
 // Mismatch is the error of a case whose answers are not the expected ones.
@@ -238,7 +238,7 @@ func (r *runner) compare(s *Step, b []byte) error {
 	if r.all != nil {
 		g := Got{Step: s, Value: &v}
 		if inside, ok := r.t.(Inside); ok {
-			g.Effects = inside.Effects()
+			g.Effects = append([]string{}, inside.Effects()...)
 		}
 		r.all(g)
 	}

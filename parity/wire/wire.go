@@ -23,7 +23,7 @@ type Target struct {
 	control *conn // not seen by scripts
 	conns   map[string]*conn
 	proto   int
-	knows   map[string]bool
+	used    bool // since the last Reset
 }
 
 type conn struct {
@@ -109,12 +109,16 @@ func (c *conn) ask(args []string) ([]byte, error) {
 // Control sends a request on a connection of version 2 that no script sees.
 func (t *Target) Control(args ...string) ([]byte, error) { return t.control.ask(args) }
 
-// Reset empties all databases and drops the connections.
+// Reset empties all databases, if they were used, and drops the connections.
 func (t *Target) Reset(proto int) error {
+	t.proto = proto
+	if !t.used {
+		return nil
+	}
+	t.used = false
 	if err := t.hangUp(); err != nil {
 		return err
 	}
-	t.proto = proto
 	reply, err := t.Control("FLUSHALL")
 	if err == nil && string(reply) != "+OK\r\n" {
 		err = fmt.Errorf("wire: FLUSHALL is answered %q", reply)
@@ -129,6 +133,7 @@ func (t *Target) conn(name string) (*conn, error) {
 	if c := t.conns[name]; c != nil {
 		return c, nil
 	}
+	t.used = true
 	c, err := t.dial(t.proto)
 	if err == nil {
 		t.conns[name] = c
@@ -218,18 +223,4 @@ func (t *Target) Pipeline(requests [][]string) ([][]byte, error) {
 		replies = append(replies, reply)
 	}
 	return replies, <-sent
-}
-
-// Knows reports whether the server has the command of a request.
-func (t *Target) Knows(args []string) bool {
-	if known, ok := t.knows[args[0]]; ok {
-		return known
-	}
-	reply, err := t.Control("COMMAND", "INFO", args[0])
-	known := err == nil && string(reply) != "*1\r\n*-1\r\n"
-	if t.knows == nil {
-		t.knows = map[string]bool{}
-	}
-	t.knows[args[0]] = known
-	return known
 }
