@@ -22,8 +22,8 @@ import "sync"
 //
 // Once a server runs, the fields are guarded by the keyspace lock.
 type Config struct {
-	Port           int      `name:"port" default:"6390" group:"network" range:"0,65535" live:"apply" help:"TCP port; 0 for none"`
-	Bind           []string `name:"bind" default:"127.0.0.1 -::1" group:"network" live:"apply" help:"addresses to listen on; one with a leading - may be missing; * and ::* are all; auto is all when a password or an ACL is set, else loopback"`
+	Port           int      `name:"port" default:"6390" group:"network" range:"0,65535" help:"TCP port; 0 for none"`
+	Bind           []string `name:"bind" default:"127.0.0.1 -::1" group:"network" help:"addresses to listen on; one with a leading - may be missing; * and ::* are all; auto is all when a password or an ACL is set, else loopback"`
 	UnixSocket     string   `name:"unixsocket" default:"" group:"network" help:"path of a Unix socket to listen on"`
 	UnixSocketPerm int      `name:"unixsocketperm" default:"0" group:"network" kind:"octal" range:"0,511" help:"mode of the Unix socket, octal; 0 leaves it to the umask"`
 	TCPBacklog     int      `name:"tcp-backlog" default:"511" group:"network" range:"0,2147483647" help:"connections that may wait to be accepted"`
@@ -32,12 +32,12 @@ type Config struct {
 	MaxClients     int64    `name:"maxclients" default:"10000" group:"network" range:"1,4294967295" live:"yes" help:"clients connected at once"`
 	ProtectedMode  bool     `name:"protected-mode" default:"yes" group:"network" live:"yes" help:"refuse to start beyond loopback without a password or an ACL"`
 
-	TLSPort        int      `name:"tls-port" default:"0" group:"tls" range:"0,65535" live:"apply" help:"TCP port for TLS; 0 for none"`
-	TLSCertFile    string   `name:"tls-cert-file" default:"" group:"tls" live:"apply" help:"server certificate, PEM"`
-	TLSKeyFile     string   `name:"tls-key-file" default:"" group:"tls" live:"apply" help:"key of the server certificate, PEM"`
-	TLSCACertFile  string   `name:"tls-ca-cert-file" default:"" group:"tls" live:"apply" help:"authorities that client certificates are checked against, PEM"`
-	TLSAuthClients string   `name:"tls-auth-clients" default:"yes" group:"tls" enum:"no,yes,optional" live:"apply" help:"whether clients must show a certificate"`
-	TLSProtocols   []string `name:"tls-protocols" default:"" group:"tls" live:"apply" help:"versions served, of TLSv1.2 and TLSv1.3; empty for both"`
+	TLSPort        int      `name:"tls-port" default:"0" group:"tls" range:"0,65535" help:"TCP port for TLS; 0 for none"`
+	TLSCertFile    string   `name:"tls-cert-file" default:"" group:"tls" help:"server certificate, PEM"`
+	TLSKeyFile     string   `name:"tls-key-file" default:"" group:"tls" help:"key of the server certificate, PEM"`
+	TLSCACertFile  string   `name:"tls-ca-cert-file" default:"" group:"tls" help:"authorities that client certificates are checked against, PEM"`
+	TLSAuthClients string   `name:"tls-auth-clients" default:"yes" group:"tls" enum:"no,yes,optional" help:"whether clients must show a certificate"`
+	TLSProtocols   []string `name:"tls-protocols" default:"" group:"tls" help:"versions served, of TLSv1.2 and TLSv1.3; empty for both"`
 
 	RequirePass        string `name:"requirepass" default:"" group:"access" live:"apply" help:"password of the default user"`
 	ACLFile            string `name:"aclfile" default:"" group:"access" help:"file of users, as ACL SAVE writes it"`
