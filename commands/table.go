@@ -143,7 +143,7 @@ func (r *Row) check() {
 		if k.Numbered {
 			need = k.Index + k.NumIndex
 		}
-		if k.Keyword == "" && abs(r.Arity) <= need {
+		if k.Keyword == "" && k.Flags&KeyNotKey == 0 && abs(r.Arity) <= need {
 			bad("arity is shorter than its key-spec")
 		}
 	}

@@ -115,6 +115,7 @@ func cmdReset(c *commands.Call) error {
 	s := c.Peer.(*session)
 	s.tx = nil
 	s.unwatch()
+	s.srv.pubsub.forget(s)
 	s.proto, s.db, s.name = 2, 0, ""
 	s.replyOff, s.noTouch, s.noEvict = false, false, false
 	s.authed = s.srv.cfg.RequirePass == ""

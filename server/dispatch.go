@@ -114,7 +114,11 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 		c.Tx.NoTouch()
 	}
 	c.Args, c.Row, c.Host, c.Peer, c.MayBlock = args, row, s, s, mayBlock
+	effects := c.Tx.Effects().Len()
 	err := srv.guarded(c)
+	if row.Has(commands.KeyEvents) {
+		tellEffects(c.Tx, effects)
+	}
 	srv.account(s, row, args, start, err)
 	return err
 }

@@ -45,6 +45,7 @@ type Server struct {
 	touchedBy []touch // keys with parked clients that the last transaction touched
 	parkSeq   uint64
 
+	pubsub   pubsub
 	stats    stats
 	started  int64
 	cronAt   int64
@@ -59,8 +60,8 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	srv := &Server{
 		cfg: cfg, log: log, clock: newClock(),
 		store:    store.New(cfg.Databases, rand.Uint64()),
-		sessions: map[int64]*session{},
-		stop:     func(error) {}, wake: func() {},
+		sessions: map[int64]*session{}, pubsub: newPubSub(),
+		stop: func(error) {}, wake: func() {},
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
 		}, btree.Options{NoLocks: true}),
@@ -71,6 +72,10 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	for range cfg.Databases {
 		srv.watched = append(srv.watched, map[string][]*session{})
 		srv.parked = append(srv.parked, map[string][]*waiter{})
+	}
+	cfg.OnSet("notify-keyspace-events", srv.listenForEvents)
+	if err := srv.listenForEvents(cfg); err != nil {
+		return nil, err
 	}
 	srv.now = srv.clock.milli()
 	srv.started = srv.now
@@ -165,7 +170,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{connectionRows, transactionRows}
+	return [][]commands.Row{connectionRows, transactionRows, pubsubRows}
 }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence
@@ -186,9 +191,3 @@ func (srv *Server) markReady() {
 	}
 	srv.settle()
 }
-
-// announce tells subscribers of keyspace events what happened.
-func (srv *Server) announce(store.Event) {}
-
-// Publish is commands.Host's.
-func (s *session) Publish(channel, message []byte) int64 { return 0 }

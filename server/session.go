@@ -63,6 +63,7 @@ type session struct {
 	watches    []watch
 	dirtyWatch bool
 	waiting    *waiter
+	subs       [subSpaces]map[string]struct{}
 }
 
 // feed consumes data that was just received. Bytes that are not a whole command yet are kept.
@@ -157,19 +158,16 @@ func (s *session) reply(f func(*commands.Reply)) {
 }
 
 // push sends an out-of-band message: at once, or behind the reply of the session's own running command.
-func (s *session) push(f func(*commands.Reply)) {
-	if s.dead {
-		return
+func (s *session) push(wire []byte) {
+	switch {
+	case s.closing:
+	case s.srv.running == s:
+		s.later = append(s.later, wire...)
+	default:
+		s.out = append(s.output(), wire...)
+		s.conn.flush(s)
+		s.checkOutput()
 	}
-	if s.srv.running == s {
-		var r commands.Reply
-		r.Reset(s.later, s.proto)
-		f(&r)
-		s.later = r.Bytes()
-		return
-	}
-	s.reply(f)
-	s.checkOutput()
 }
 
 // output returns the buffer that replies are appended to.
@@ -201,6 +199,7 @@ func (s *session) gone() {
 	}
 	s.dead, s.closing = true, true
 	s.unwatch()
+	s.srv.pubsub.forget(s)
 	if s.waiting != nil {
 		s.srv.unpark(s.waiting)
 	}
@@ -234,9 +233,6 @@ func (b *buffers) give(buf []byte) {
 func (s *session) age(t int64) time.Duration {
 	return time.Duration(s.srv.clock.milli()-t) * time.Millisecond
 }
-
-// subscriber reports whether the session has subscriptions.
-func (s *session) subscriber() bool { return false }
 
 // checkOutput ends a session that reads too slowly: over its class's hard limit at once, over the soft
 // one for longer than it allows.
