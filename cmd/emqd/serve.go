@@ -24,11 +24,13 @@ func serve(cfg *server.Config) error {
 	for _, w := range cfg.Warnings() {
 		log.Warn(w)
 	}
+	node, err := server.New(cfg, log)
+	if err != nil {
+		return err
+	}
 	ctx, stop := untilSignal(log)
 	defer stop()
-	log.Info("no listener in this build yet: waiting for a signal")
-	<-ctx.Done()
-	return nil
+	return node.Run(ctx)
 }
 
 // untilSignal returns a context that the first SIGTERM or SIGINT ends. A second one ends the
