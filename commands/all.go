@@ -6,6 +6,11 @@ package commands
 // All returns the families of rows that this package has. The server adds its own and builds one Table.
 func All() [][]Row {
 	return [][]Row{
+		bitmapRows,
+		bitfieldRows,
 		hashRows,
+		stringRows,
+		stringReadRows,
+		stringChangeRows,
 	}
 }

@@ -47,6 +47,8 @@ type Limits struct {
 	SetIntEntries          int
 	SetEntries, SetValue   int
 	ListSize               int
+	// StringMax is proto-max-bulk-len: no string grows beyond it.
+	StringMax int
 }
 
 // DefaultLimits are Valkey's defaults.
@@ -54,6 +56,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		HashEntries: 512, HashValue: 64, ZSetEntries: 128, ZSetValue: 64,
 		SetIntEntries: 512, SetEntries: 128, SetValue: 64, ListSize: -2,
+		StringMax: 512 << 20,
 	}
 }
 
