@@ -13,7 +13,7 @@ const (
 
 var bitfieldRows = []Row{
 	{
-		Name: "bitfield", Family: "bitmap", Arity: -2, Flags: Write | DenyOOM, Do: cmdBitfield,
+		Name: "bitfield", Family: "bitmap", Arity: -2, Flags: Write | DenyOOM, Do: cmdBitfield, FindKeys: bitfieldKeys,
 		Keys: []KeySpec{{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable,
 			Notes: "This command allows both access and modification of the key",

@@ -4,7 +4,7 @@ import "bytes"
 
 var stringRows = []Row{
 	{
-		Name: "set", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdSet,
+		Name: "set", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdSet, FindKeys: setKeys,
 		Keys: []KeySpec{{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable,
 			Notes: "RW and ACCESS due to the optional `GET` argument",

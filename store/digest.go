@@ -70,7 +70,7 @@ func (s *Store) digestValue(e *entry, now int64) Digest {
 	h.int(int64(e.kind()))
 	switch e.kind() {
 	case KindString:
-		h.bytes(e.value())
+		h.bytes(s.text(e))
 	case KindHash:
 		h.unordered(func(add func(Digest)) { s.digestHash(e, now, add) })
 	default:
