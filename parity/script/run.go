@@ -264,7 +264,7 @@ func (r *runner) compareReply(s *Step, v Value) {
 	}
 	w = w.at(r.t.Now())
 	_, inside := r.t.(Inside)
-	if s.Near > 0 && !inside && near(w, v, s.Near) {
+	if s.Near > 0 && !inside && w.Near(v, s.Near) {
 		return
 	}
 	if s.Any && w.Kind == v.Kind && w.Null == v.Null {
@@ -287,24 +287,6 @@ func (v Value) at(now int64) Value {
 		v.Elems[i] = v.Elems[i].at(now)
 	}
 	return v
-}
-
-// near reports whether v is w but for integers that differ by at most n.
-func near(w, v Value, n int64) bool {
-	if w.Kind != v.Kind || w.Null != v.Null || len(w.Elems) != len(v.Elems) {
-		return false
-	}
-	for i := range w.Elems {
-		if !near(w.Elems[i], v.Elems[i], n) {
-			return false
-		}
-	}
-	x, err1 := strconv.ParseInt(w.Text, 10, 64)
-	y, err2 := strconv.ParseInt(v.Text, 10, 64)
-	if err1 != nil || err2 != nil {
-		return w.Text == v.Text
-	}
-	return x-y <= n && y-x <= n
 }
 
 func (r *runner) compareEffects(s *Step) {

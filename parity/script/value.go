@@ -179,3 +179,21 @@ func (v Value) Sorted(group int) Value {
 	v.Elems = slices.Concat(parts...)
 	return v
 }
+
+// Near reports whether w is v but for integers that differ by at most n.
+func (v Value) Near(w Value, n int64) bool {
+	if w.Kind != v.Kind || w.Null != v.Null || len(w.Elems) != len(v.Elems) {
+		return false
+	}
+	for i := range v.Elems {
+		if !v.Elems[i].Near(w.Elems[i], n) {
+			return false
+		}
+	}
+	x, err1 := strconv.ParseInt(v.Text, 10, 64)
+	y, err2 := strconv.ParseInt(w.Text, 10, 64)
+	if err1 != nil || err2 != nil {
+		return w.Text == v.Text
+	}
+	return x-y <= n && y-x <= n
+}
