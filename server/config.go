@@ -26,7 +26,7 @@ type Config struct {
 	Bind           []string `name:"bind" default:"127.0.0.1 -::1" group:"network" help:"addresses to listen on; one with a leading - may be missing; * and ::* are all; auto is all when a password or an ACL is set, else loopback"`
 	UnixSocket     string   `name:"unixsocket" default:"" group:"network" help:"path of a Unix socket to listen on"`
 	UnixSocketPerm int      `name:"unixsocketperm" default:"0" group:"network" kind:"octal" range:"0,511" help:"mode of the Unix socket, octal; 0 leaves it to the umask"`
-	TCPBacklog     int      `name:"tcp-backlog" default:"511" group:"network" range:"0,2147483647" help:"connections that may wait to be accepted"`
+	TCPBacklog     int      `name:"tcp-backlog" default:"511" group:"accepted" hidden:"yes" range:"0,2147483647" help:"no effect: the system's limit applies (net.core.somaxconn)"`
 	TCPKeepAlive   int      `name:"tcp-keepalive" default:"300" group:"network" range:"0,2147483647" live:"yes" help:"seconds between TCP keep-alives; 0 for none"`
 	Timeout        int      `name:"timeout" default:"0" group:"network" range:"0,2147483647" live:"yes" help:"seconds after which an idle client is closed; 0 for never"`
 	MaxClients     int64    `name:"maxclients" default:"10000" group:"network" range:"1,4294967295" live:"yes" help:"clients connected at once"`

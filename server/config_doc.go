@@ -53,9 +53,9 @@ A setting has one name everywhere, Valkey's where Valkey has it:
 
 | where | form | wins over |
 |---|---|---|
-| command line | ` + "`--tcp-backlog 511`, `--tcp-backlog=511`" + ` | environment, file |
-| environment | ` + "`EMQD_TCP_BACKLOG=511`" + ` | file |
-| file | ` + "`tcp-backlog 511`" + ` | default |
+| command line | ` + "`--tcp-keepalive 300`, `--tcp-keepalive=300`" + ` | environment, file |
+| environment | ` + "`EMQD_TCP_KEEPALIVE=300`" + ` | file |
+| file | ` + "`tcp-keepalive 300`" + ` | default |
 
 - ` + "`emqd FILE`" + ` reads the file. Lines that begin with ` + "`#`" + ` are comments. ` + "`include PATH`" + ` reads another file in
   place, found beside the including one unless the path is absolute; ` + "`*`, `?` and `[...]`" + ` match several.

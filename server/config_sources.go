@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// envPrefix begins the name of every variable of emqd: EMQD_TCP_BACKLOG for tcp-backlog.
+// envPrefix begins the name of every variable of emqd: EMQD_TCP_KEEPALIVE for tcp-keepalive.
 const envPrefix = "EMQD_"
 
 // EnvName returns the variable that gives the setting.

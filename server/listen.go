@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/tidwall/redcon"
 )
@@ -59,16 +57,11 @@ func (srv *Server) serveStreams() (*streams, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, host := range srv.cfg.Bind {
-			optional := strings.HasPrefix(host, "-")
-			host = strings.TrimPrefix(strings.TrimPrefix(host, "-"), "*")
-			ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(srv.cfg.TLSPort)))
-			if err != nil {
-				if optional {
-					continue
-				}
-				return nil, err
-			}
+		listeners, err := srv.listenTCP(srv.cfg.TLSPort)
+		if err != nil {
+			return nil, err
+		}
+		for _, ln := range listeners {
 			srv.stream(st, tls.NewListener(ln, conf))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -321,28 +320,14 @@ func (l *loop) listen() error {
 	if srv.listener != nil {
 		return l.adopt(srv.listener)
 	}
-	opened := 0
-	for _, host := range cfg.Bind {
-		optional := strings.HasPrefix(host, "-")
-		host = strings.TrimPrefix(host, "-")
-		if host == "*" {
-			host = ""
-		}
-		ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(cfg.Port)))
-		if err != nil {
-			if optional {
-				l.srv.log.Debug("optional address is not available", "address", host, "error", err)
-				continue
-			}
-			return err
-		}
+	listeners, err := srv.listenTCP(cfg.Port)
+	if err != nil {
+		return err
+	}
+	for _, ln := range listeners {
 		if err := l.adopt(ln); err != nil {
 			return err
 		}
-		opened++
-	}
-	if opened == 0 {
-		return errors.New("no address of the bind setting is available")
 	}
 	return nil
 }

@@ -4,9 +4,6 @@ package server
 
 import (
 	"context"
-	"net"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -20,16 +17,11 @@ func (srv *Server) serve(ctx context.Context) error {
 	if srv.listener != nil {
 		srv.stream(streams, srv.listener)
 	} else if srv.cfg.Port != 0 {
-		for _, host := range srv.cfg.Bind {
-			optional := strings.HasPrefix(host, "-")
-			host = strings.TrimPrefix(strings.TrimPrefix(host, "-"), "*")
-			ln, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(srv.cfg.Port)))
-			if err != nil {
-				if optional {
-					continue
-				}
-				return err
-			}
+		listeners, err := srv.listenTCP(srv.cfg.Port)
+		if err != nil {
+			return err
+		}
+		for _, ln := range listeners {
 			srv.stream(streams, ln)
 		}
 	}

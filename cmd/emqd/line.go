@@ -15,7 +15,7 @@ import (
 
 const about = `A standalone job-queue server: the EchoMQ protocol over a keyspace compatible with Valkey.
 
-FILE holds settings in Valkey's form, one "name value" a line. Every setting below can stand in it, in the environment as EMQD_ and its name (EMQD_TCP_BACKLOG for tcp-backlog), and on the command line as --name value; the command line wins over the environment, and that over the file.`
+FILE holds settings in Valkey's form, one "name value" a line. Every setting below can stand in it, in the environment as EMQD_ and its name (EMQD_TCP_KEEPALIVE for tcp-keepalive), and on the command line as --name value; the command line wins over the environment, and that over the file.`
 
 // commands is what emqd can do. The flags of the settings join it in parseLine.
 type commands struct {
