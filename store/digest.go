@@ -71,6 +71,12 @@ func (s *Store) digestValue(e *entry, now int64) Digest {
 	switch e.kind() {
 	case KindString:
 		h.bytes(s.text(e))
+	case KindList:
+		l := List{tx: &s.tx, e: *e, gen: s.tx.gen}
+		l.Each(0, func(value []byte) bool {
+			h.bytes(value)
+			return true
+		})
 	case KindHash:
 		h.unordered(func(add func(Digest)) { s.digestHash(e, now, add) })
 	default:

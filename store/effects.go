@@ -65,3 +65,13 @@ func (f *Effects) joins(name string, db int, key []byte) bool {
 	}
 	return string(f.Arg(n-1, 0)) == string(key)
 }
+
+// last returns the last argument recorded. It is valid until the next effect.
+func (f *Effects) last() []byte {
+	k := len(f.ends) - 1
+	start := uint32(0)
+	if k > 0 {
+		start = f.ends[k-1]
+	}
+	return f.buf[start:f.ends[k]]
+}

@@ -81,3 +81,27 @@ func runCut(b []byte, from, to int, value []byte, limit int, back bool) (newFrom
 	}
 	return from, w, cut
 }
+
+// runEach calls f for the items in b[from:to] until it returns false, and reports whether it never did.
+func runEach(b []byte, from, to int, f func([]byte) bool) bool {
+	for from < to {
+		item, next := runItem(b, from)
+		if !f(item) {
+			return false
+		}
+		from = next
+	}
+	return true
+}
+
+// runEachBack is runEach from the right.
+func runEachBack(b []byte, from, to int, f func([]byte) bool) bool {
+	for to > from {
+		item, start := runItemBack(b, to)
+		if !f(item) {
+			return false
+		}
+		to = start
+	}
+	return true
+}

@@ -25,6 +25,7 @@ type Tx struct {
 	gone    []string // collections emptied since the last event
 	listen  bool     // someone wants events
 	tmp     []byte
+	popped  []byte // the value that a list gave last, when it stood in a packed one
 	text    [40]byte
 }
 
