@@ -16,6 +16,7 @@ import "sync"
 //	live     yes: CONFIG SET may change it; apply: it may once the server has registered what to
 //	         do (OnSet); protected: never from a client; without it: fixed at start
 //	alias    older names, with commas
+//	store    the field of store.Limits that follows the setting
 //	hidden   not in --help, in the reference only
 //	source   file: neither flag nor variable, and not in CONFIG
 //	clamp    least,greatest: what is beyond is held at the border
@@ -49,7 +50,7 @@ type Config struct {
 	MaxMemory              int64        `name:"maxmemory" default:"0" group:"limits" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"memory from which growing commands are refused; 0 for no limit"`
 	MaxMemoryPolicy        string       `name:"maxmemory-policy" default:"noeviction" group:"limits" enum:"noeviction" live:"yes" help:"what happens at maxmemory: jobs are never evicted"`
 	AdmissionReserve       Reserve      `name:"emq-admission-reserve" default:"5%" group:"limits" live:"yes" help:"part of maxmemory, in per cent or bytes, that new jobs may not use, so that a full node can drain"`
-	ProtoMaxBulkLen        int64        `name:"proto-max-bulk-len" default:"512mb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" help:"longest argument of a request"`
+	ProtoMaxBulkLen        int64        `name:"proto-max-bulk-len" default:"512mb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" store:"StringMax" help:"longest argument of a request"`
 	ClientQueryBufferLimit int64        `name:"client-query-buffer-limit" default:"1gb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" help:"input kept for one client"`
 	ClientOutputLimits     OutputLimits `name:"client-output-buffer-limit" default:"normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60" group:"limits" live:"yes" help:"output kept for a client, by class: class, hard limit, soft limit, seconds over the soft one; 0 for no limit"`
 	TrackingTableMaxKeys   int64        `name:"tracking-table-max-keys" default:"1000000" group:"limits" range:"0,9223372036854775807" live:"yes" help:"keys remembered for client-side caching; 0 for no limit"`
@@ -74,14 +75,14 @@ type Config struct {
 	AppendFilename string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"reserved for the log: first part of its files' names"`
 	Save           savePoints `name:"save" default:"" group:"data" live:"yes" help:"pairs of seconds and changes, accepted for Valkey's files and tools: no snapshots are written yet"`
 
-	HashMaxListpackEntries int64 `name:"hash-max-listpack-entries" alias:"hash-max-ziplist-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"fields of a hash kept packed"`
-	HashMaxListpackValue   int64 `name:"hash-max-listpack-value" alias:"hash-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a field or value of a packed hash"`
-	ZSetMaxListpackEntries int64 `name:"zset-max-listpack-entries" alias:"zset-max-ziplist-entries" default:"128" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"members of a sorted set kept packed"`
-	ZSetMaxListpackValue   int64 `name:"zset-max-listpack-value" alias:"zset-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a member of a packed sorted set"`
-	SetMaxIntsetEntries    int64 `name:"set-max-intset-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"integers of a set kept as an array"`
-	SetMaxListpackEntries  int64 `name:"set-max-listpack-entries" default:"128" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"members of a set kept packed"`
-	SetMaxListpackValue    int64 `name:"set-max-listpack-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a member of a packed set"`
-	ListMaxListpackSize    int   `name:"list-max-listpack-size" alias:"list-max-ziplist-size" default:"-2" group:"encodings" range:"-2147483648,2147483647" live:"yes" help:"elements of a packed list; -1 to -5 for 4 to 64 kb"`
+	HashMaxListpackEntries int64 `name:"hash-max-listpack-entries" alias:"hash-max-ziplist-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"HashEntries" help:"fields of a hash kept packed"`
+	HashMaxListpackValue   int64 `name:"hash-max-listpack-value" alias:"hash-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"HashValue" help:"bytes of a field or value of a packed hash"`
+	ZSetMaxListpackEntries int64 `name:"zset-max-listpack-entries" alias:"zset-max-ziplist-entries" default:"128" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"ZSetEntries" help:"members of a sorted set kept packed"`
+	ZSetMaxListpackValue   int64 `name:"zset-max-listpack-value" alias:"zset-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"ZSetValue" help:"bytes of a member of a packed sorted set"`
+	SetMaxIntsetEntries    int64 `name:"set-max-intset-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"SetIntEntries" help:"integers of a set kept as an array"`
+	SetMaxListpackEntries  int64 `name:"set-max-listpack-entries" default:"128" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"SetEntries" help:"members of a set kept packed"`
+	SetMaxListpackValue    int64 `name:"set-max-listpack-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"SetValue" help:"bytes of a member of a packed set"`
+	ListMaxListpackSize    int   `name:"list-max-listpack-size" alias:"list-max-ziplist-size" default:"-2" group:"encodings" range:"-2147483648,2147483647" live:"yes" store:"ListSize" help:"elements of a packed list; -1 to -5 for 4 to 64 kb"`
 	StreamNodeMaxBytes     int64 `name:"stream-node-max-bytes" default:"4096" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a node of a stream; 0 for no limit"`
 	StreamNodeMaxEntries   int64 `name:"stream-node-max-entries" default:"100" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"entries of a node of a stream; 0 for no limit"`
 

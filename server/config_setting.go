@@ -54,6 +54,7 @@ type setting struct {
 	field    int
 	kind     string
 	live     string
+	limit    string // field of store.Limits
 	min, max int64
 	low, top int64 // where values are held, when top is not 0
 	enum     []string
@@ -80,7 +81,7 @@ func describe() []*setting {
 		if !ok {
 			continue
 		}
-		s := &setting{field: i, key: name, kind: f.Tag.Get("kind"), live: f.Tag.Get("live"), min: math.MinInt64, max: math.MaxInt64}
+		s := &setting{field: i, key: name, kind: f.Tag.Get("kind"), live: f.Tag.Get("live"), limit: f.Tag.Get("store"), min: math.MinInt64, max: math.MaxInt64}
 		s.Setting = Setting{
 			Name: name, Default: f.Tag.Get("default"), Group: f.Tag.Get("group"), Help: f.Tag.Get("help"),
 			Live: s.live == "yes" || s.live == "apply", Hidden: f.Tag.Get("hidden") != "", File: f.Tag.Get("source") == "file",

@@ -73,6 +73,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		srv.watched = append(srv.watched, map[string][]*session{})
 		srv.parked = append(srv.parked, map[string][]*waiter{})
 	}
+	srv.followLimits()
 	cfg.OnSet("notify-keyspace-events", srv.listenForEvents)
 	if err := srv.listenForEvents(cfg); err != nil {
 		return nil, err
@@ -170,7 +171,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{connectionRows, transactionRows, pubsubRows}
+	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows}
 }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence

@@ -19,6 +19,12 @@ type stats struct {
 	expireMore  bool
 }
 
+// reset sets the counters to nothing; what tells the present state stays.
+func (st *stats) reset() {
+	clear(st.rows)
+	*st = stats{rows: st.rows, blocked: st.blocked, expireMore: st.expireMore}
+}
+
 // rowStats count one row's calls; micros is time inside the handler.
 type rowStats struct {
 	calls, nanos, rejected, failed int64
