@@ -13,11 +13,15 @@ var alphabets = map[string]alphabet{
 	"index":  {"0", "-1", "1", "2", "-2", "3", "-100", "100", "x"},
 	"count":  {"1", "2", "3", "0", "-1", "10", "-5", "x", "9223372036854775807"},
 	// Deadlines are either long past or so far away that no clock comes near them.
-	"seconds": {"1000", "5000", "100000", "0", "-1", "9223372036854775807", "9223372036854775", "x"},
-	"ms":      {"1000000", "5000000", "100000000", "0", "-1", "9223372036854775807", "x"},
-	"at":      {"4000000000", "5000000000", "1", "0", "-1", "9223372036854775807", "x"},
-	"msat":    {"4000000000000", "5000000000000", "1", "0", "-1", "9223372036854775807", "x"},
-	"pattern": {"*", "f*", "m?", "k[1-3]", "[^a]*", "\\*", "", "*1"},
+	"seconds":   {"1000", "5000", "100000", "0", "-1", "9223372036854775807", "9223372036854775", "x"},
+	"ms":        {"1000000", "5000000", "100000000", "0", "-1", "9223372036854775807", "x"},
+	"at":        {"4000000000", "5000000000", "1", "0", "-1", "9223372036854775807", "x"},
+	"msat":      {"4000000000000", "5000000000000", "1", "0", "-1", "9223372036854775807", "x"},
+	"offset":    {"0", "1", "5", "100", "-1", "536870912", "x"},
+	"bit":       {"0", "1", "7", "8", "100", "5", "-1", "4294967296", "x"},
+	"bittype":   {"u8", "i8", "u4", "i16", "u1", "i64", "u63", "u64", "i65", "i5", "x", "u0", "i"},
+	"bitoffset": {"0", "#1", "3", "#0", "100", "-1", "#-1", "#x", "x"},
+	"pattern":   {"*", "f*", "m?", "k[1-3]", "[^a]*", "\\*", "", "*1"},
 }
 
 // sharedTemplates put other kinds and deadlines in the way of every family.
@@ -36,15 +40,4 @@ var orders = map[string]order{
 	"KEYS": {group: 1}, "SCAN": {group: 1}, "ZSCAN": {group: 2},
 	"TTL": {near: 10}, "EXPIRETIME": {near: 10}, "PTTL": {near: 10_000}, "PEXPIRETIME": {near: 10_000},
 	"HRANDFIELD": {group: 1},
-}
-
-var hashFamily = family{
-	name: "hash",
-	templates: []string{
-		"HSET <key> {<field> <value>}", "HSET <key> {<field> <value>}", "HSETNX <key> <field> <value>", "HMSET <key> {<field> <value>}",
-		"HGET <key> <field>", "HMGET <key> {<field>}", "HDEL <key> {<field>}", "HDEL <key> <field>", "HGETALL <key>", "HKEYS <key>", "HVALS <key>",
-		"HLEN <key>", "HEXISTS <key> <field>", "HSTRLEN <key> <field>", "HINCRBY <key> <field> <int>",
-		"HINCRBYFLOAT <key> <field> <float>", "HSCAN <key> 0 [MATCH <pattern>] [COUNT <count>]", "HRANDFIELD <key> 100 [WITHVALUES]",
-	},
-	final: []string{"HGETALL KEY"},
 }

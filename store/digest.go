@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"math"
 )
 
 // Digest is a fingerprint of what a keyspace holds: equal for equal contents, in whatever order and form they
@@ -79,6 +80,8 @@ func (s *Store) digestValue(e *entry, now int64) Digest {
 		})
 	case KindHash:
 		h.unordered(func(add func(Digest)) { s.digestHash(e, now, add) })
+	case KindZSet:
+		h.unordered(func(add func(Digest)) { s.digestZSet(e, add) })
 	default:
 		panic("store: no digest of a " + e.kind().String())
 	}
@@ -107,6 +110,30 @@ func (s *Store) digestHash(e *entry, now int64, add func(Digest)) {
 		value, end := packedItem(v, next)
 		field(name, value, 0)
 		at = end
+	}
+}
+
+// digestZSet gives add the digest of every member. The order follows from scores and members.
+func (s *Store) digestZSet(e *entry, add func(Digest)) {
+	member := func(name []byte, score float64) {
+		h := newDigester()
+		h.bytes(name)
+		h.int(int64(math.Float64bits(score + 0))) // -0 is 0
+		add(h.sum())
+	}
+	if e.isObject() {
+		t := s.objects[e.object()].(*zsetTable)
+		t.d.Each(func(r ref) bool {
+			member(t.scored(r))
+			return true
+		})
+		return
+	}
+	v := e.value()
+	for at := packedHead; at < len(v); {
+		name, score, next := packedScored(v, at)
+		member(name, score)
+		at = next
 	}
 }
 
