@@ -249,12 +249,13 @@ func (op *bitfieldOp) add(a, b int64) (sum int64, over bool) {
 	sum = a + b
 	up := b > 0 && (sum < a || sum > hi)
 	down := b < 0 && (sum > a || sum < lo)
-	if !op.signed && op.verb == bitfieldSet && b < 0 {
-		// A negative number is a large one to an unsigned field.
-		up, down = true, false
-	}
 	if !up && !down {
 		return sum, false
+	}
+	if op.verb == bitfieldSet && (!op.signed || hi-b < 0) {
+		// A negative number is a large one to an unsigned field; so is one to a signed field that is less than
+		// the bound by more than an integer holds, as in Valkey.
+		up = true
 	}
 	if op.overflow == overflowSat {
 		if up {
