@@ -33,6 +33,8 @@ type Call struct {
 	// then passed over, since the error belongs to the first run only.
 	Again bool
 
+	emq emqScratch
+
 	waitKeys  [][]byte
 	waitUntil int64
 }

@@ -16,6 +16,8 @@ const (
 	ErrNoSuchKey      Error = "ERR no such key"
 	ErrOutOfRange     Error = "ERR index out of range"
 	ErrPositive       Error = "ERR value is out of range, must be positive"
+	ErrHashInteger    Error = "ERR hash value is not an integer"
+	ErrNoPermKey      Error = "NOPERM No permissions to access a key"
 	ErrOverflow       Error = "ERR increment or decrement would overflow"
 	ErrNaNOrInf       Error = "ERR increment would produce NaN or Infinity"
 	ErrScoreNaN       Error = "ERR resulting score is not a number (NaN)"

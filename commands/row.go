@@ -1,5 +1,7 @@
 package commands
 
+import "github.com/echomq/emqd/fence"
+
 // Flags are the facts about a command that the gates and COMMAND act on. The names are Valkey's,
 // apart from those at the end, which are this server's own and are not shown by COMMAND.
 type Flags uint64
@@ -93,6 +95,8 @@ type Row struct {
 	Arity  int    // exact count with the name, negative for a minimum
 	Flags  Flags
 	Keys   []KeySpec
+	// Layout is what the declared keys of an EchoMQ verb spell, in order; as many keys it takes.
+	Layout fence.Layout
 	// FindKeys appends the keys of a call to dst where the key-specs cannot tell them: it decides when one
 	// of them is Unknown or flagged KeyIncomplete or KeyVariable, or does not fit the arguments.
 	FindKeys func(args [][]byte, dst []KeyAt) []KeyAt

@@ -11,6 +11,9 @@ import (
 
 // Table is the immutable registration table: the one list of commands of a node.
 type Table struct {
+	// Build tells what this node runs. Whoever builds the table sets it before the first call, and nobody later.
+	Build Build
+
 	byName map[string]*Row
 	rows   []*Row // top-level rows, sorted by name
 	every  []*Row // by ID: top-level rows and sub-commands
@@ -135,6 +138,8 @@ func (r *Row) check() {
 		bad("write and readonly")
 	case r.Arity == 0:
 		bad("no arity")
+	case len(r.Layout) > 0 && abs(r.Arity) < 2+len(r.Layout):
+		bad("arity is shorter than its layout")
 	case r.Family == "" || r.Summary == "" || r.Since == "" || r.Complexity == "" && r.Do != nil:
 		bad("family, summary, since or complexity is empty")
 	}
