@@ -8,6 +8,13 @@ func All() [][]Row {
 	return [][]Row{
 		bitmapRows,
 		bitfieldRows,
+		emqAdmissionRows,
+		emqBusRows,
+		emqClaimRows,
+		emqCompletionRows,
+		emqFailureRows,
+		emqFenceRows,
+		emqSchedulingRows,
 		hashRows,
 		stringRows,
 		stringReadRows,

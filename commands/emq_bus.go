@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/echomq/emqd/fence"
+import (
+	"unicode/utf8"
+
+	"github.com/echomq/emqd/fence"
+)
 
 var emqBusRows = []Row{
 	{
@@ -8,6 +12,13 @@ var emqBusRows = []Row{
 		Keys: emqKeys, Layout: fence.Layout{fence.Failures}, Tokens: []string{"bus.failures"},
 		Syntax: "numkeys failures entry", Since: "1.0.0", Complexity: "O(1)",
 		Summary: "Counts a failure to handle an entry of a stream.",
+	},
+	{
+		Name: "emq.publish", Family: "bus", Arity: -5, Flags: emqWrite | PubSub | Fast, Do: emqPublish,
+		Keys: emqKeys, Layout: fence.Layout{fence.Events}, Tokens: []string{"bus.publish"},
+		Syntax: "numkeys events event id [field value [field value ...]]", Since: "1.0.0",
+		Complexity: "O(S) where S is the number of subscribers",
+		Summary:    "Publishes a lifecycle event of a job on the queue's channel.",
 	},
 }
 
@@ -35,4 +46,70 @@ func emqFailuresIncr(c *Call) error {
 	failures.write()
 	c.Reply.Int(failures.n)
 	return nil
+}
+
+// emqPublish handles EMQ.PUBLISH numkeys events | event id [field value ...].
+//
+// Keys:    the name of the events channel
+// Reply:   how many clients received the event
+// Errors:  arity when a field has no value
+// Effects: none
+func emqPublish(c *Call) error {
+	v, err := newVerb(c)
+	if err != nil {
+		return err
+	}
+	event, id, fields := v.args[0], v.args[1], v.args[2:]
+	if len(fields)%2 != 0 {
+		return ErrArity(c.Row.FullName())
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	if err := c.Guard(); err != nil {
+		return err
+	}
+	c.emq.buf = appendEvent(c.emq.buf, event, id, fields)
+	c.Reply.Int(c.Host.Publish(v.keys[0], c.emq.buf))
+	return nil
+}
+
+// appendEvent appends the JSON object of a lifecycle event, whose members are strings and stand in the order given.
+func appendEvent(dst, event, id []byte, fields [][]byte) []byte {
+	dst = append(dst, `{"event":`...)
+	dst = appendJSON(dst, event)
+	dst = append(dst, `,"job":`...)
+	dst = appendJSON(dst, id)
+	for ; len(fields) > 0; fields = fields[2:] {
+		dst = append(dst, ',')
+		dst = appendJSON(dst, fields[0])
+		dst = append(dst, ':')
+		dst = appendJSON(dst, fields[1])
+	}
+	return append(dst, '}')
+}
+
+// appendJSON appends text as a JSON string. What is not UTF-8 becomes the replacement character, since no
+// JSON reader would take it.
+func appendJSON(dst, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for len(text) > 0 {
+		c := text[0]
+		size := 1
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ' || c == 0x7f:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			var r rune
+			r, size = utf8.DecodeRune(text)
+			dst = utf8.AppendRune(dst, r)
+		}
+		text = text[size:]
+	}
+	return append(dst, '"')
 }

@@ -236,7 +236,7 @@ func emqExtends(c *Call) error {
 		}
 		active.Add(id, float64(deadline))
 	}
-	c.Reply.fillArray(mark, lost)
+	c.Reply.Fill(mark, func() { c.Reply.Array(lost) })
 	return nil
 }
 

@@ -36,7 +36,10 @@ func emqVersion(c *Call) error {
 	c.Reply.Text("build")
 	c.Reply.Text(build.String())
 	c.Reply.Text("capabilities")
-	c.Reply.texts(c.Table.Tokens())
+	c.Reply.Array(len(c.Table.Tokens()))
+	for _, token := range c.Table.Tokens() {
+		c.Reply.Text(token)
+	}
 	return nil
 }
 
