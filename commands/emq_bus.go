@@ -55,14 +55,14 @@ func emqFailuresIncr(c *Call) error {
 // Errors:  arity when a field has no value
 // Effects: none
 func emqPublish(c *Call) error {
+	if (len(c.Args)+c.Row.Arity)%2 != 0 {
+		return ErrArity(c.Row.FullName())
+	}
 	v, err := newVerb(c)
 	if err != nil {
 		return err
 	}
 	event, id, fields := v.args[0], v.args[1], v.args[2:]
-	if len(fields)%2 != 0 {
-		return ErrArity(c.Row.FullName())
-	}
 	if err := v.open(); err != nil {
 		return err
 	}

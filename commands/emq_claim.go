@@ -201,6 +201,9 @@ func emqExtend(c *Call) error {
 // Errors:  arity when an id has no token
 // Effects: ZADD active
 func emqExtends(c *Call) error {
+	if (len(c.Args)+c.Row.Arity)%2 != 0 {
+		return ErrArity(c.Row.FullName())
+	}
 	v, err := newVerb(c)
 	if err != nil {
 		return err
@@ -208,10 +211,6 @@ func emqExtends(c *Call) error {
 	deadline, err := v.lease(0)
 	if err != nil {
 		return err
-	}
-	pairs := v.args[1:]
-	if len(pairs)%2 != 0 {
-		return ErrArity(c.Row.FullName())
 	}
 	if err := v.open(); err != nil {
 		return err
@@ -221,7 +220,7 @@ func emqExtends(c *Call) error {
 		return err
 	}
 	guarded, lost, mark := false, 0, c.Reply.Later()
-	for ; len(pairs) > 0; pairs = pairs[2:] {
+	for pairs := v.args[1:]; len(pairs) > 0; pairs = pairs[2:] {
 		id, token := pairs[0], pairs[1]
 		if !v.leased(&active, id, token) {
 			c.Reply.Bulk(id)
