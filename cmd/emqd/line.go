@@ -51,13 +51,17 @@ func parseLine(args []string, stdout io.Writer) (*line, error) {
 		kong.Name("emqd"), kong.Description(about), kong.Writers(stdout, io.Discard),
 		kong.Embed(flags.Interface()), kong.ExplicitGroups(groups()),
 		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 118}),
-		kong.Help(printHelp), kong.WithHyphenPrefixedParameters(true),
+		kong.Help(printHelp),
 		kong.Exit(func(int) { panic(errHelp) }),
 	)
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := parse(parser, joinWords(args))
+	words, err := joinWords(args)
+	if err != nil {
+		return nil, err
+	}
+	ctx, err := parse(parser, words)
 	if errors.Is(err, errHelp) {
 		return &line{command: "help"}, nil
 	}
@@ -160,10 +164,10 @@ func groups() []kong.Group {
 	return all
 }
 
-// joinWords gives kong one argument per flag, so that a command line of Valkey's works: a flag that
-// takes several words has those up to the next flag (--save 900 1 300 10), and one that is yes or
-// no may stand alone for yes.
-func joinWords(args []string) []string {
+// joinWords gives kong one argument per flag, --name=value, so that a command line of Valkey's works: a
+// flag that takes several words has those up to the next flag (--save 900 1 300 10), one that takes one
+// may have a value with a hyphen (--timeout -1), and one that is yes or no may stand alone for yes.
+func joinWords(args []string) ([]string, error) {
 	kinds := map[string]server.Setting{}
 	for s := range flagSettings() {
 		for _, n := range append([]string{s.Name}, s.Aliases...) {
@@ -171,29 +175,37 @@ func joinWords(args []string) []string {
 		}
 	}
 	var out []string
-	for i := 0; i < len(args); i++ {
-		name, isFlag := strings.CutPrefix(args[i], "--")
-		s := kinds[name]
-		switch {
-		case args[i] == "--":
-			return append(out, args[i:]...)
-		case !isFlag || !s.Bool && !s.List:
-			out = append(out, args[i])
-		case s.Bool:
-			value := "yes"
-			if i+1 < len(args) && (strings.EqualFold(args[i+1], "yes") || strings.EqualFold(args[i+1], "no")) {
-				i++
-				value = args[i]
-			}
-			out = append(out, "--"+name+"="+value)
-		default:
-			words := []string{}
-			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
-				i++
-				words = append(words, args[i])
-			}
-			out = append(out, "--"+name+"="+strings.Join(words, " "))
+	for len(args) > 0 {
+		if args[0] == "--" {
+			return append(out, args...), nil
 		}
+		name, _ := strings.CutPrefix(args[0], "--")
+		s, known := kinds[name]
+		if !known || name == args[0] {
+			out, args = append(out, args[0]), args[1:]
+			continue
+		}
+		n := valueWords(s, args[1:])
+		value := strings.Join(args[1:1+n], " ")
+		if n == 0 {
+			if !s.Bool {
+				return nil, fmt.Errorf("--%s: a value is missing", name)
+			}
+			value = "yes"
+		}
+		out, args = append(out, "--"+name+"="+value), args[1+n:]
 	}
-	return out
+	return out, nil
+}
+
+// valueWords returns how many of the arguments after the flag of s are its value.
+func valueWords(s server.Setting, rest []string) int {
+	n := 0
+	for n < len(rest) && !strings.HasPrefix(rest[n], "--") && (n == 0 || s.List) {
+		n++
+	}
+	if s.Bool && n == 1 && !strings.EqualFold(rest[0], "yes") && !strings.EqualFold(rest[0], "no") {
+		return 0
+	}
+	return n
 }

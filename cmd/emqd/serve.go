@@ -28,14 +28,14 @@ func serve(cfg *server.Config) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := untilSignal(log)
+	ctx, stop := untilSignal(log, os.Exit)
 	defer stop()
 	return node.Run(ctx)
 }
 
-// untilSignal returns a context that the first SIGTERM or SIGINT ends. A second one ends the
-// process.
-func untilSignal(log *slog.Logger) (context.Context, func()) {
+// untilSignal returns a context that the first SIGTERM or SIGINT ends. A second one calls exit with
+// 128 and its number.
+func untilSignal(log *slog.Logger, exit func(code int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -47,7 +47,7 @@ func untilSignal(log *slog.Logger) (context.Context, func()) {
 			}
 			if !first {
 				log.Warn("stopping at once", "signal", s.String())
-				os.Exit(128 + int(s.(syscall.Signal)))
+				exit(128 + int(s.(syscall.Signal)))
 			}
 			log.Info("stopping", "signal", s.String())
 			cancel()
