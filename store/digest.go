@@ -78,6 +78,16 @@ func (s *Store) digestValue(e *entry, now int64) Digest {
 			h.bytes(value)
 			return true
 		})
+	case KindSet:
+		x := Set{tx: &s.tx, e: *e, gen: s.tx.gen}
+		h.unordered(func(add func(Digest)) {
+			x.Each(func(member []byte) bool {
+				m := newDigester()
+				m.bytes(member)
+				add(m.sum())
+				return true
+			})
+		})
 	case KindHash:
 		h.unordered(func(add func(Digest)) { s.digestHash(e, now, add) })
 	case KindZSet:

@@ -25,7 +25,8 @@ type Tx struct {
 	gone    []string // collections emptied since the last event
 	listen  bool     // someone wants events
 	tmp     []byte
-	popped  []byte // the value that a list gave last, when it stood in a packed one
+	member  [20]byte // the text of the integer member that a set gave last
+	popped  []byte   // the value that a list gave last, when it stood in a packed one
 	text    [40]byte
 }
 
