@@ -116,6 +116,8 @@ func cmdReset(c *commands.Call) error {
 	s.tx = nil
 	s.unwatch()
 	s.srv.pubsub.forget(s)
+	s.srv.untrack(s)
+	s.unmonitor()
 	s.proto, s.db, s.name = 2, 0, ""
 	s.replyOff, s.noTouch, s.noEvict = false, false, false
 	s.authed = s.srv.cfg.RequirePass == ""

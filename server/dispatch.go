@@ -24,6 +24,8 @@ func (srv *Server) dispatch(s *session, args [][]byte) {
 	switch {
 	case err != nil:
 		srv.reject(s, row, err)
+	case srv.pause.holds(s, row):
+		srv.hold(s, row, args)
 	case s.tx != nil && !row.Has(commands.TxControl):
 		s.tx.queue(row, args)
 		s.answer(func(r *commands.Reply) { r.Simple("QUEUED") })
@@ -73,6 +75,7 @@ func (srv *Server) execute(s *session, row *commands.Row, args [][]byte) {
 		until, keys := srv.call.Waiting()
 		srv.park(s, row, args, until, keys)
 	}
+	srv.finishUnblocks()
 	srv.serveReady()
 }
 
@@ -94,7 +97,9 @@ func (srv *Server) perform(s *session, row *commands.Row, args [][]byte, mayBloc
 		s.out = append(s.out, s.later...)
 		s.later = s.later[:0]
 	}
+	srv.author = s
 	srv.settle()
+	srv.author = nil
 	if len(s.out) > mark {
 		s.conn.flush(s)
 		s.checkOutput()
@@ -115,9 +120,14 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	}
 	c.Args, c.Row, c.Host, c.Peer, c.MayBlock = args, row, s, s, mayBlock
 	effects := c.Tx.Effects().Len()
+	srv.feedMonitors(s, row, args)
 	err := srv.guarded(c)
 	if row.Has(commands.KeyEvents) {
 		tellEffects(c.Tx, effects)
+	}
+	if s.tracking != nil {
+		srv.remember(s, row, args)
+		s.tracking.spent()
 	}
 	srv.account(s, row, args, start, err)
 	return err
@@ -156,4 +166,7 @@ func (srv *Server) settle() {
 		srv.announce(e)
 	}
 	tx.Commit()
+	if !srv.tracked.empty() {
+		srv.tellTracking()
+	}
 }

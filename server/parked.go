@@ -16,6 +16,7 @@ type waiter struct {
 	db    int
 	keys  []string
 	until int64 // Unix ms, 0 for ever
+	held  bool  // waits for the end of a pause
 }
 
 // touch is a key that a transaction touched while clients waited for it.
@@ -43,6 +44,10 @@ func (srv *Server) park(s *session, row *commands.Row, args [][]byte, until int6
 
 // unpark takes w off every list. The session may run commands again.
 func (srv *Server) unpark(w *waiter) {
+	if w.held { // unpause passes over it
+		w.s.waiting = nil
+		return
+	}
 	byKey := srv.parked[w.db]
 	for _, k := range w.keys {
 		list := byKey[k]
@@ -73,10 +78,11 @@ func (srv *Server) release(w *waiter) {
 
 // touched handles one effect of a transaction: its key dirties WATCHes and readies parked clients.
 func (srv *Server) touched(db int, f *store.Effects, i int) {
-	if len(srv.watched[db]) == 0 && len(srv.parked[db]) == 0 {
+	if len(srv.watched[db]) == 0 && len(srv.parked[db]) == 0 && srv.tracked.empty() {
 		return
 	}
 	if f.Args(i) == 0 { // the whole database
+		srv.tracked.noteFlush(srv.author)
 		for key := range srv.watched[db] {
 			srv.dirtyWatch(db, key)
 		}
@@ -86,6 +92,7 @@ func (srv *Server) touched(db int, f *store.Effects, i int) {
 		return
 	}
 	key := f.Arg(i, 0)
+	srv.tracked.noteChange(key, srv.author)
 	if _, ok := srv.watched[db][string(key)]; ok {
 		srv.dirtyWatch(db, string(key))
 	}

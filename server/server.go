@@ -34,6 +34,7 @@ type Server struct {
 	call    commands.Call
 	args    [][]byte
 	running *session // whose handler is running
+	author  *session // whose transaction is being settled
 
 	sessions map[int64]*session
 	nextID   int64
@@ -46,6 +47,12 @@ type Server struct {
 	parkSeq   uint64
 
 	pubsub   pubsub
+	tracked  trackingTable
+	trackers int // sessions that track
+	keysAt   []commands.KeyAt
+	monitors []*session
+	pause    pause
+	unblocks []unblock
 	stats    stats
 	started  int64
 	cronAt   int64
@@ -60,7 +67,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	srv := &Server{
 		cfg: cfg, log: log, clock: newClock(),
 		store:    store.New(cfg.Databases, rand.Uint64()),
-		sessions: map[int64]*session{}, pubsub: newPubSub(),
+		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(),
 		stop: func(error) {}, wake: func() {},
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
@@ -125,10 +132,13 @@ const cronInterval = 100 // ms
 func (srv *Server) tick() int64 {
 	srv.now = srv.clock.milli()
 	srv.timeouts()
+	srv.unpause()
 	if srv.now >= srv.cronAt {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
-		srv.expireCycle()
+		if !srv.pause.active(srv.now) {
+			srv.expireCycle()
+		}
 		srv.checkClients()
 	}
 	next := srv.cronAt
@@ -171,7 +181,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows}
+	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows}
 }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence

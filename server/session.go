@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/echomq/emqd/commands"
@@ -63,6 +64,8 @@ type session struct {
 	watches    []watch
 	dirtyWatch bool
 	waiting    *waiter
+	tracking   *tracking
+	monitor    bool
 	subs       [subSpaces]map[string]struct{}
 }
 
@@ -200,6 +203,8 @@ func (s *session) gone() {
 	s.dead, s.closing = true, true
 	s.unwatch()
 	s.srv.pubsub.forget(s)
+	s.srv.untrack(s)
+	s.unmonitor()
 	if s.waiting != nil {
 		s.srv.unpark(s.waiting)
 	}
@@ -207,6 +212,14 @@ func (s *session) gone() {
 	s.srv.buffers.give(s.out)
 	s.out, s.in, s.later, s.sent = nil, nil, nil, 0
 	delete(s.srv.sessions, s.id)
+}
+
+func (s *session) unmonitor() {
+	if s.monitor {
+		s.monitor = false
+		i := slices.Index(s.srv.monitors, s)
+		s.srv.monitors = slices.Delete(s.srv.monitors, i, i+1)
+	}
 }
 
 // buffers keeps output buffers between turns, so that idle connections have none.

@@ -1,0 +1,81 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestClientNamesAndInfo(t *testing.T) {
+	c := dial(t, startServer(t))
+	require.Equal(t, "$-1\r\n", c.do("CLIENT GETNAME"))
+	require.Equal(t, "-ERR Client names cannot contain spaces, newlines or special characters.\r\n", c.do(`CLIENT SETNAME "a b"`))
+	require.Equal(t, "+OK\r\n", c.do("CLIENT SETNAME me"))
+	require.Equal(t, "$2\r\nme\r\n", c.do("CLIENT GETNAME"))
+	require.Equal(t, "+OK\r\n", c.do("CLIENT SETINFO LIB-NAME go-redis"))
+	require.Equal(t, "-ERR LIB-VER cannot contain spaces, newlines or special characters.\r\n", c.do(`CLIENT SETINFO LIB-VER "a b"`))
+	require.Equal(t, "-ERR Unrecognized option 'FOO'\r\n", c.do("CLIENT SETINFO FOO bar"))
+	require.Contains(t, c.do("CLIENT INFO"), " name=me ")
+	require.Contains(t, c.do("CLIENT LIST"), " cmd=client|list user=default redir=-1 resp=2 lib-name=go-redis lib-ver= ")
+	require.Equal(t, "+OK\r\n", c.do("CLIENT NO-EVICT on"))
+	require.Equal(t, "+OK\r\n", c.do("CLIENT NO-TOUCH on"))
+	require.Contains(t, c.do("CLIENT INFO"), " flags=eT ")
+}
+
+func TestClientReply(t *testing.T) {
+	c := dial(t, startServer(t))
+	c.send("CLIENT REPLY SKIP", "PING", "PING one")
+	require.Equal(t, "$3\r\none\r\n", c.next())
+	c.send("CLIENT REPLY OFF", "PING", "NOSUCH", "CLIENT REPLY ON", "PING two")
+	require.Equal(t, "+OK\r\n", c.next())
+	require.Equal(t, "$3\r\ntwo\r\n", c.next())
+}
+
+func TestClientKillEndsTheSocketAndTheWait(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	id := strings.TrimSuffix(strings.TrimPrefix(a.do("CLIENT ID"), ":"), "\r\n")
+	require.Equal(t, ":1\r\n", b.do("CLIENT KILL ID "+id))
+	_, err := a.r.Next()
+	require.Error(t, err)
+	require.Equal(t, "-ERR No such client\r\n", b.do("CLIENT KILL 1.2.3.4:5"))
+	require.Equal(t, ":0\r\n", b.do("CLIENT KILL TYPE pubsub"))
+}
+
+func TestPauseHoldsWrites(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", a.do("CLIENT PAUSE 100000 WRITE"))
+	b.send("HSET h f v", "PING")
+	require.Equal(t, "*0\r\n", a.do("HGETALL h"))
+	require.Equal(t, "+OK\r\n", a.do("CLIENT UNPAUSE"))
+	require.Equal(t, ":1\r\n", b.next())
+	require.Equal(t, "+PONG\r\n", b.next())
+	require.Equal(t, "-ERR timeout is negative\r\n", a.do("CLIENT PAUSE -1"))
+}
+
+func TestTrackingInvalidates(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Contains(t, a.do("HELLO 3"), "%7\r\n")
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING ON"))
+	require.Equal(t, "_\r\n", a.do("HGET h f"))
+	require.Equal(t, ":1\r\n", b.do("HSET h f v"))
+	require.Equal(t, ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nh\r\n", a.next())
+	require.Equal(t, ":0\r\n", b.do("HSET h f w"))
+	require.Equal(t, "$1\r\nw\r\n", a.do("HGET h f"))
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING OFF"))
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING ON BCAST PREFIX ab PREFIX x"))
+	require.Equal(t, ":1\r\n", b.do("HSET abc f v"))
+	require.Equal(t, ">2\r\n$10\r\ninvalidate\r\n*1\r\n$3\r\nabc\r\n", a.next())
+	require.Contains(t, a.do("CLIENT TRACKING ON BCAST PREFIX abc"), "-ERR Prefix 'abc' overlaps with an existing prefix 'ab'.")
+}
+
+func TestMonitorShowsCommands(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", a.do("MONITOR"))
+	require.Equal(t, ":1\r\n", b.do(`HSET h f "a b\x01"`))
+	require.Regexp(t, `^\+\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "HSET" "h" "f" "a b\\x01"`+"\r\n$", a.next())
+}
