@@ -6,8 +6,8 @@ package commands
 // All returns the families of rows that this package has. The server adds its own and builds one Table.
 func All() [][]Row {
 	return [][]Row{
-		bitmapRows,
 		bitfieldRows,
+		bitmapRows,
 		emqAdmissionRows,
 		emqBusRows,
 		emqClaimRows,
@@ -16,8 +16,12 @@ func All() [][]Row {
 		emqFenceRows,
 		emqSchedulingRows,
 		hashRows,
-		stringRows,
-		stringReadRows,
 		stringChangeRows,
+		stringReadRows,
+		stringRows,
+		zsetPopRows,
+		zsetRangeRows,
+		zsetReadRows,
+		zsetRows,
 	}
 }
