@@ -151,15 +151,16 @@ func (srv *Server) tick() int64 {
 	return next
 }
 
-// expireCycle removes keys whose time has come, a bounded number of each database.
+// expireCycle removes keys and hash fields whose time has come, a bounded number of each database.
 func (srv *Server) expireCycle() {
 	srv.stats.expireMore = false
 	for i := range srv.store.Databases() {
-		if srv.store.Expiring(i) == 0 {
+		if srv.store.Expiring(i) == 0 && srv.store.ExpiringHashes(i) == 0 {
 			continue
 		}
 		srv.call.Tx = srv.store.Begin(i, srv.now, false)
-		if srv.call.Tx.ExpireCycle(1000) {
+		keys, fields := srv.call.Tx.ExpireCycle(1000), srv.call.Tx.ExpireFields(1000)
+		if keys || fields {
 			srv.stats.expireMore = true
 			srv.cronAt = srv.now + 1
 		}

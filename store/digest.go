@@ -37,7 +37,7 @@ func (s *Store) DigestDB(i int, now int64) Digest {
 	d := s.dbs[i]
 	d.keys.Each(func(r ref) bool {
 		e := s.load(r)
-		if at := e.expiry(); at == 0 || at > now {
+		if !s.past(&e, now) {
 			all.add(s.digestEntry(i, &e, now))
 		}
 		return true

@@ -86,7 +86,7 @@ func packedField(v, field []byte) (value []byte, from, to int) {
 
 // Set gives field the value, clearing the field's expiry time, and reports whether the field is new. Both are copied.
 func (h *Hash) Set(field, value []byte) (created bool) {
-	h.sync()
+	h.purge()
 	h.tx.extend("HSET", h.key, field, value)
 	return h.put(field, value)
 }
@@ -104,13 +104,13 @@ func (h *Hash) put(field, value []byte) (created bool) {
 		h.e.setFlag(flagWide)
 	}
 	if t := h.table(); t != nil {
-		return t.set(tx, field, value)
+		return h.putInto(t, field, value)
 	}
 	v := h.e.value()
 	old, from, to := packedField(v, field)
 	if old != nil {
 		if len(v)-(to-from)+packedSize(len(value)) > packedBytes {
-			return h.spread().set(tx, field, value)
+			return h.putInto(h.spread(), field, value)
 		}
 		tx.db.splice(tx.s, &h.e, from, to, packedSize(len(value)))
 		putPacked(h.e.value()[from:], value)
@@ -119,7 +119,7 @@ func (h *Hash) put(field, value []byte) (created bool) {
 	n := packedCount(v)
 	grow := packedSize(len(field)) + packedSize(len(value))
 	if len(v)+grow > packedBytes || n+2 > packedItems {
-		return h.spread().set(tx, field, value)
+		return h.putInto(h.spread(), field, value)
 	}
 	end := len(v)
 	tx.db.resize(tx.s, &h.e, end+grow)
@@ -130,9 +130,18 @@ func (h *Hash) put(field, value []byte) (created bool) {
 	return true
 }
 
+// putInto is put for the large form.
+func (h *Hash) putInto(t *hashTable, field, value []byte) (created bool) {
+	created = t.set(h.tx, field, value)
+	if t.d.Len() > h.tx.s.Limits.HashEntries {
+		h.e.setFlag(flagWide)
+	}
+	return created
+}
+
 // Delete removes field and reports whether it was there. The key goes with its last field.
 func (h *Hash) Delete(field []byte) bool {
-	h.sync()
+	h.purge()
 	if !h.e.ok() {
 		return false
 	}
@@ -172,29 +181,45 @@ func (h *Hash) trim(n int) {
 
 // Each calls f for every field until it returns false. f must not change this key.
 func (h *Hash) Each(f func(field, value []byte) bool) {
+	h.EachTimed(func(field, value []byte, _ int64) bool { return f(field, value) })
+}
+
+// EachTimed is Each with each field's expiry time in Unix ms, 0 for none.
+func (h *Hash) EachTimed(f func(field, value []byte, at int64) bool) {
 	h.sync()
 	if !h.e.ok() {
 		return
 	}
 	if t := h.table(); t != nil {
-		t.each(h.tx.now, func(x hashField) bool { return f(x.name, x.value) })
+		t.each(h.tx.now, func(x hashField) bool { return f(x.name, x.value, x.at) })
 		return
 	}
 	v := h.e.value()
 	for at := packedHead; at < len(v); {
 		name, next := packedItem(v, at)
 		value, end := packedItem(v, next)
-		if !f(name, value) {
+		if !f(name, value, 0) {
 			return
 		}
 		at = end
 	}
 }
 
+// Encoding returns what OBJECT ENCODING calls the form of this hash: listpack while Valkey would keep it so by the
+// hash-max-listpack settings, else hashtable.
+func (h *Hash) Encoding() string {
+	h.sync()
+	if h.e.ok() && (h.e.flags()&flagWide != 0 || h.Len() > h.tx.s.Limits.HashEntries) {
+		return "hashtable"
+	}
+	return "listpack"
+}
+
 // spread turns the packed form into a table.
 func (h *Hash) spread() *hashTable {
 	tx := h.tx
 	t := &hashTable{s: tx.s, d: newDict(tx.s.a)}
+	before := t.mem()
 	v := h.e.value()
 	for at := packedHead; at < len(v); {
 		name, next := packedItem(v, at)
@@ -202,7 +227,7 @@ func (h *Hash) spread() *hashTable {
 		t.set(tx, name, value)
 		at = end
 	}
-	h.e.setFlag(flagWide)
+	tx.s.resized(t.mem(), before) // hold counts it all
 	tx.db.hold(tx.s, &h.e, t)
 	return t
 }

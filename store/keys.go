@@ -78,12 +78,20 @@ func (tx *Tx) ExpireCycle(budget int) bool {
 	return ok && next.at <= tx.now
 }
 
-// NextExpiry returns the earliest time of any key of any database, 0 when there is none.
+// NextExpiry returns the earliest time of any key or hash field of any database, 0 when there is none.
 func (s *Store) NextExpiry() int64 {
 	var first int64
+	sooner := func(at int64) {
+		if first == 0 || at < first {
+			first = at
+		}
+	}
 	for _, d := range s.dbs {
-		if next, ok := d.expires.Min(); ok && (first == 0 || next.at < first) {
-			first = next.at
+		if next, ok := d.expires.Min(); ok {
+			sooner(next.at)
+		}
+		if next, ok := d.fields.Min(); ok {
+			sooner(next.at)
 		}
 	}
 	return first
@@ -94,7 +102,7 @@ func (s *Store) NextExpiry() int64 {
 func (tx *Tx) Scan(cursor uint64, f func(key []byte, kind Kind)) uint64 {
 	return tx.db.keys.Scan(cursor, func(r ref) {
 		e := tx.s.load(r)
-		if at := e.expiry(); at == 0 || at > tx.now {
+		if !tx.s.past(&e, tx.now) {
 			f(e.key(), e.kind())
 		}
 	})
@@ -104,7 +112,7 @@ func (tx *Tx) Scan(cursor uint64, f func(key []byte, kind Kind)) uint64 {
 func (tx *Tx) EachKey(f func(key []byte, kind Kind) bool) {
 	tx.db.keys.Each(func(r ref) bool {
 		e := tx.s.load(r)
-		if at := e.expiry(); at != 0 && at <= tx.now {
+		if tx.s.past(&e, tx.now) {
 			return true
 		}
 		return f(e.key(), e.kind())

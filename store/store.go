@@ -93,10 +93,16 @@ type db struct {
 	fields  *btree.BTreeG[fieldDeadline]
 }
 
-// deadline orders the keys that have an expiry time.
+// deadline orders the keys, or the fields of a hash, that have an expiry time.
 type deadline struct {
 	at int64
 	r  ref
+}
+
+func newDeadlines() *btree.BTreeG[deadline] {
+	return btree.NewBTreeGOptions(func(x, y deadline) bool {
+		return x.at < y.at || x.at == y.at && x.r < y.r
+	}, btree.Options{NoLocks: true})
 }
 
 // object is a value too large to stand in its key's block.
@@ -130,9 +136,7 @@ func New(n int, seed uint64) *Store {
 func newDB(id int, a *arena) *db {
 	return &db{
 		id: id, keys: newDict(a),
-		expires: btree.NewBTreeGOptions(func(x, y deadline) bool {
-			return x.at < y.at || x.at == y.at && x.r < y.r
-		}, btree.Options{NoLocks: true}),
+		expires: newDeadlines(),
 		fields: btree.NewBTreeGOptions(func(x, y fieldDeadline) bool {
 			return x.at < y.at || x.at == y.at && x.object < y.object
 		}, btree.Options{NoLocks: true}),
@@ -147,6 +151,9 @@ func (s *Store) Len(i int) int { return s.dbs[i].keys.Len() }
 
 // Expiring returns how many keys of database i have an expiry time.
 func (s *Store) Expiring(i int) int { return s.dbs[i].expires.Len() }
+
+// ExpiringHashes returns how many hashes of database i have fields with an expiry time.
+func (s *Store) ExpiringHashes(i int) int { return s.dbs[i].fields.Len() }
 
 // Dirty returns the number of effects since the store was made.
 func (s *Store) Dirty() int64 { return s.dirty }

@@ -151,7 +151,7 @@ func (tx *Tx) find(key []byte) entry {
 		}
 		return entry{}
 	}
-	if at := e.expiry(); at != 0 && at <= tx.now {
+	if tx.s.past(&e, tx.now) {
 		tx.stale = true
 		if tx.readonly {
 			tx.s.Stats.Misses++
@@ -191,13 +191,13 @@ func (tx *Tx) make(key []byte, kind Kind, n int) entry {
 // bury removes key when it is there past its time.
 func (tx *Tx) bury(key []byte) {
 	if e := tx.s.load(tx.db.keys.Find(key)); e.ok() {
-		if at := e.expiry(); at != 0 && at <= tx.now {
+		if tx.s.past(&e, tx.now) {
 			tx.expire(&e)
 		}
 	}
 }
 
-// expire removes an entry whose time has come.
+// expire removes an entry whose time has come, its own or that of all its fields.
 func (tx *Tx) expire(e *entry) {
 	key := append(tx.tmp[:0], e.key()...)
 	tx.tmp = key
@@ -206,8 +206,14 @@ func (tx *Tx) expire(e *entry) {
 	tx.stale = false // this record buries nothing: the key goes here
 	tx.record("DEL", key)
 	tx.stale = stale
-	tx.s.Stats.Expired++
-	tx.Notify('x', "expired", key)
+	if at := e.expiry(); at != 0 && at <= tx.now {
+		tx.s.Stats.Expired++
+		tx.Notify('x', "expired", key)
+	} else {
+		tx.s.Stats.ExpiredFields += int64(tx.s.objects[e.object()].len())
+		tx.Notify('h', "hexpired", key)
+		tx.Notify('g', "del", key)
+	}
 	tx.db.remove(tx.s, e)
 }
 

@@ -72,12 +72,14 @@ func (t *Target) Select(db int) { t.db = db }
 // Knows reports whether the table has the command.
 func (t *Target) Knows(args []string) bool { return t.table.Lookup([]byte(args[0])) != nil }
 
-// Cycle removes the keys whose time has come.
+// Cycle removes the keys and hash fields whose time has come.
 func (t *Target) Cycle() error {
 	t.effects = nil
 	for i := range Databases {
 		tx := t.s.Begin(i, t.now, false)
 		for tx.ExpireCycle(16) {
+		}
+		for tx.ExpireFields(16) {
 		}
 		t.take(tx)
 		tx.Commit()
