@@ -25,7 +25,7 @@ const maxName = 32
 
 // New builds a table from families of rows. It panics on a row that is not whole, since that is a
 // mistake in this program: a name twice, no handler, write with readonly, a data command without keys,
-// an arity shorter than its key-spec, an empty text, an unknown capability token.
+// an arity shorter than its key-spec, an empty text, an unknown capability token or ACL category.
 func New(families ...[]Row) *Table {
 	t := &Table{byName: map[string]*Row{}}
 	for _, rows := range families {
@@ -122,6 +122,11 @@ func (t *Table) add(row *Row) {
 func (t *Table) number(row *Row) {
 	row.id = len(t.every)
 	row.cats = categories(row)
+	for _, c := range row.cats {
+		if !slices.Contains(aclCategories, c) {
+			panic("commands: row \"" + row.full + "\": unknown ACL category " + c)
+		}
+	}
 	t.every = append(t.every, row)
 	t.tokens = append(t.tokens, row.Tokens...)
 }
