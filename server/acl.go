@@ -4,15 +4,13 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"slices"
-	"sync"
-	"sync/atomic"
+	"strings"
 
 	"github.com/echomq/emqd/commands"
 )
 
 // Refusals of access, in Valkey 8's words. Redis 7.0 says "this user has no permissions ..." instead.
 const (
-	errNoAuth        commands.Error = "NOAUTH Authentication required."
 	errWrongPass     commands.Error = "WRONGPASS invalid username-password pair or user is disabled."
 	errNoPermKey     commands.Error = "NOPERM No permissions to access a key"
 	errNoPermChannel commands.Error = "NOPERM No permissions to access a channel"
@@ -22,21 +20,19 @@ const (
 const defaultUser = "default"
 
 // acl is the users of a node and what they may do. It knows no sessions: a change to the users
-// returns what it means for those that are connected.
+// returns what it means for those that are connected. The keyspace lock guards it.
 type acl struct {
 	log aclLog
 
 	table  *commands.Table
 	config *Config // of which aclfile, acl-pubsub-default and acllog-max-len are read
-
-	mu    sync.Mutex // guards users; the rules of a user are replaced as a whole
-	users map[string]*aclUser
+	users  map[string]*aclUser
 }
 
 // aclUser is a user. Sessions hold it; it stays the same one when its rules change.
 type aclUser struct {
 	name  string
-	rules atomic.Pointer[aclRules]
+	rules *aclRules // replaced as a whole
 }
 
 // aclChange is what sessions have to learn of a change to a user.
@@ -59,26 +55,15 @@ func newACL(table *commands.Table, config *Config) *acl {
 }
 
 // user returns the user called name, or nil.
-func (a *acl) user(name []byte) *aclUser {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.users[string(name)]
-}
+func (a *acl) user(name []byte) *aclUser { return a.users[string(name)] }
 
 // list returns all users by name.
 func (a *acl) list() []*aclUser {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	all := make([]*aclUser, 0, len(a.users))
 	for _, u := range a.users {
 		all = append(all, u)
 	}
-	slices.SortFunc(all, func(x, y *aclUser) int {
-		if x.name < y.name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(x, y *aclUser) int { return strings.Compare(x.name, y.name) })
 	return all
 }
 
@@ -89,7 +74,7 @@ func (a *acl) store(name string, rules *aclRules) *aclUser {
 		u = &aclUser{name: name}
 		a.users[name] = u
 	}
-	u.rules.Store(rules)
+	u.rules = rules
 	return u
 }
 
@@ -101,7 +86,7 @@ func (a *acl) authenticate(name, password []byte) *aclUser {
 	if u == nil {
 		return nil
 	}
-	rules := u.rules.Load()
+	rules := u.rules
 	match := 0
 	for i := range rules.passwords {
 		match |= subtle.ConstantTimeCompare(rules.passwords[i][:], hash[:])
@@ -114,7 +99,7 @@ func (a *acl) authenticate(name, password []byte) *aclUser {
 
 // open reports whether a new connection needs no AUTH.
 func (a *acl) open() bool {
-	rules := a.user([]byte(defaultUser)).rules.Load()
+	rules := a.users[defaultUser].rules
 	return rules.enabled && rules.noPass
 }
 
@@ -129,11 +114,9 @@ func (a *acl) setUser(name []byte, rules [][]byte) (aclChange, error) {
 		return aclChange{}, commands.Error("ERR Unmatched parenthesis in acl selector starting at '" +
 			commands.Echo(unmatched) + "'.")
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	before := a.newRules()
 	if u := a.users[string(name)]; u != nil {
-		before = u.rules.Load()
+		before = u.rules
 	}
 	after := before.clone()
 	for _, word := range words {
@@ -152,8 +135,6 @@ func (a *acl) delUsers(names [][]byte) ([]aclChange, error) {
 			return nil, commands.Error("ERR The 'default' user cannot be removed")
 		}
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var changes []aclChange
 	for _, name := range names {
 		if u := a.users[string(name)]; u != nil {
@@ -167,16 +148,14 @@ func (a *acl) delUsers(names [][]byte) ([]aclChange, error) {
 func (a *acl) remove(u *aclUser) aclChange {
 	delete(a.users, u.name)
 	nothing := &aclRules{selectors: []*aclSelector{{allowed: newACLBits(a.table)}}}
-	u.rules.Store(nothing)
+	u.rules = nothing
 	return aclChange{user: u, deleted: true}
 }
 
 // setDefaultPassword makes password the only one of the default user; an empty one means that none is
 // needed. It is what the setting requirepass does.
 func (a *acl) setDefaultPassword(password string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	rules := a.users[defaultUser].rules.Load().clone()
+	rules := a.users[defaultUser].rules.clone()
 	rules.passwords, rules.noPass = nil, password == ""
 	if password != "" {
 		rules.passwords = [][sha256.Size]byte{sha256.Sum256([]byte(password))}

@@ -30,7 +30,7 @@ type aclScratch struct {
 
 // check tells whether u may make a call. scratch is the caller's own.
 func (u *aclUser) check(row *commands.Row, args [][]byte, scratch *aclScratch) aclDenial {
-	rules := u.rules.Load()
+	rules := u.rules
 	if rules.full {
 		return aclDenial{}
 	}
@@ -126,7 +126,7 @@ func (s *aclSelector) allowsChannel(channel []byte, pattern bool) bool {
 
 // canRead reports whether u may read key, whatever the command.
 func (u *aclUser) canRead(key []byte) bool {
-	rules := u.rules.Load()
+	rules := u.rules
 	if rules.full {
 		return true
 	}
@@ -141,7 +141,7 @@ func (u *aclUser) canRead(key []byte) bool {
 // canReadAll reports whether u may make a call and, by the same selector, read every key. SORT needs
 // this for the keys that BY and GET make up.
 func (u *aclUser) canReadAll(row *commands.Row, args [][]byte, scratch *aclScratch) bool {
-	rules := u.rules.Load()
+	rules := u.rules
 	if rules.full {
 		return true
 	}

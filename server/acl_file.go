@@ -63,9 +63,7 @@ func (a *acl) loadLines(lines [][]string) error {
 			}
 		}
 		rules.finish()
-		a.mu.Lock()
 		a.store(name, rules)
-		a.mu.Unlock()
 	}
 	return nil
 }
@@ -74,7 +72,7 @@ func (a *acl) loadLines(lines [][]string) error {
 func (a *acl) lines() [][]string {
 	var lines [][]string
 	for _, u := range a.list() {
-		lines = append(lines, append([]string{u.name}, u.rules.Load().words()...))
+		lines = append(lines, append([]string{u.name}, u.rules.words()...))
 	}
 	return lines
 }
@@ -107,13 +105,11 @@ func (a *acl) loadFile() ([]aclChange, error) {
 
 // replace makes users the only ones.
 func (a *acl) replace(users map[string]*aclRules) []aclChange {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	var changes []aclChange
 	for name, rules := range users {
 		rules.finish()
 		if u := a.users[name]; u != nil {
-			changes = append(changes, aclDifference(u, u.rules.Load(), rules))
+			changes = append(changes, aclDifference(u, u.rules, rules))
 		}
 		a.store(name, rules)
 	}

@@ -1,9 +1,6 @@
 package server
 
-import (
-	"container/list"
-	"sync"
-)
+import "container/list"
 
 // aclLogGroup is how long, in milliseconds, the same refusal counts as one entry of the log.
 const aclLogGroup = 60_000
@@ -13,8 +10,7 @@ const aclLogScan = 10
 
 // aclLog is the latest refusals, newest first, and how many there were.
 type aclLog struct {
-	mu      sync.Mutex // guards all
-	entries list.List  // of *aclLogEntry
+	entries list.List // of *aclLogEntry
 	nextID  int64
 	denied  [aclDeniedChannel + 1]int64 // refusals since start, by reason
 }
@@ -39,8 +35,6 @@ type aclRefused struct {
 
 // add records a refusal at now and keeps at most limit entries.
 func (l *aclLog) add(r aclRefused, now, limit int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.denied[r.reason]++
 	if limit > 0 {
 		l.record(r, now)
@@ -76,8 +70,6 @@ func (e *aclLogEntry) groups(r aclRefused, now int64) bool {
 
 // latest returns up to n entries, newest first.
 func (l *aclLog) latest(n int64) []aclLogEntry {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var out []aclLogEntry
 	for at := l.entries.Front(); at != nil && int64(len(out)) < n; at = at.Next() {
 		out = append(out, *at.Value.(*aclLogEntry))
@@ -87,16 +79,7 @@ func (l *aclLog) latest(n int64) []aclLogEntry {
 
 // reset forgets the entries; the counts stay.
 func (l *aclLog) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.entries.Init()
-}
-
-// count returns how many refusals for a reason there were.
-func (l *aclLog) count(reason aclReason) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.denied[reason]
 }
 
 func (r aclReason) String() string {

@@ -42,7 +42,7 @@ func (r *aclRules) words() []string {
 
 // line returns the user as ACL LIST shows it and the ACL file has it.
 func (u *aclUser) line() string {
-	return "user " + u.name + " " + strings.Join(u.rules.Load().words(), " ")
+	return "user " + u.name + " " + strings.Join(u.rules.words(), " ")
 }
 
 func (s *aclSelector) words() []string {

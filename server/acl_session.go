@@ -1,0 +1,76 @@
+package server
+
+import "github.com/echomq/emqd/commands"
+
+// gateACL refuses what the session's user may not do, and logs it.
+func gateACL(srv *Server, s *session, row *commands.Row, args [][]byte) error {
+	if d := s.user.check(row, args, &srv.scratch); d.reason != aclAllowed {
+		srv.logDenial(s, row, args, d, s.tx != nil)
+		return d.refusal(s.user, row)
+	}
+	return nil
+}
+
+// readmit checks what may have changed between queueing and EXEC.
+func (srv *Server) readmit(s *session, row *commands.Row, args [][]byte) error {
+	if d := s.user.check(row, args, &srv.scratch); d.reason != aclAllowed {
+		srv.logDenial(s, row, args, d, true)
+		return d.execRefusal()
+	}
+	return nil
+}
+
+func (srv *Server) logDenial(s *session, row *commands.Row, args [][]byte, d aclDenial, inMulti bool) {
+	srv.acl.log.add(aclRefused{
+		reason: d.reason, inMulti: inMulti, object: d.object(row, args), username: s.user.name, client: s.info(),
+	}, srv.now, srv.cfg.ACLLogMaxLen)
+}
+
+// CanRead is commands.Host's: whether the caller may read key.
+func (s *session) CanRead(key []byte) bool { return s.user.canRead(key) }
+
+// needsAuth reports whether the session has to authenticate before it may do anything else.
+func (s *session) needsAuth() bool { return !s.authed && !s.srv.acl.open() }
+
+// logOut makes the session what it was when it connected: the default user's, authenticated if that one
+// needs no password.
+func (s *session) logOut() {
+	s.user, s.authed = s.srv.acl.users[defaultUser], s.srv.acl.open()
+}
+
+// logIn makes the session a user's, or logs the failure under the name of the command that tried.
+func (s *session) logIn(command, name, password []byte) error {
+	u := s.srv.acl.authenticate(name, password)
+	if u == nil {
+		s.srv.acl.log.add(aclRefused{
+			reason: aclDeniedAuth, inMulti: s.tx != nil, object: string(command), username: string(name), client: s.info(),
+		}, s.srv.now, s.srv.cfg.ACLLogMaxLen)
+		return errWrongPass
+	}
+	s.user, s.authed = u, true
+	return nil
+}
+
+// applyACL closes the sessions that changes to the users have left without a user or without a channel that they
+// subscribe to. The one whose command it was gets its reply first.
+func (srv *Server) applyACL(changes ...aclChange) {
+	for i := range changes {
+		change := &changes[i]
+		if !change.deleted && !change.narrowed {
+			continue
+		}
+		for _, s := range srv.sessions {
+			if s.user != change.user || !change.deleted && !s.losesChannel(change) {
+				continue
+			}
+			if change.deleted {
+				s.user, s.authed = srv.acl.users[defaultUser], false
+			}
+			if srv.running == s {
+				s.finish()
+			} else {
+				s.end()
+			}
+		}
+	}
+}
