@@ -1,5 +1,7 @@
 package commands
 
+import "strings"
+
 // Error is the exact wire line of a refusal without its CR/LF: CODE, space, text. It is a string
 // type so that a constant converts to the error interface without allocating.
 type Error string
@@ -58,4 +60,10 @@ func Echo(b []byte) string {
 // name, a sub-command's with its container as "client|list".
 func ErrArity(name string) Error {
 	return Error("ERR wrong number of arguments for '" + name + "' command")
+}
+
+// ErrSubSyntax is the refusal of a container's call whose sub-command takes other arguments.
+func ErrSubSyntax(args [][]byte) Error {
+	return Error("ERR unknown subcommand or wrong number of arguments for '" + Echo(args[1]) + "'. Try " +
+		strings.ToUpper(Echo(args[0])) + " HELP.")
 }

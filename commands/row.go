@@ -40,6 +40,8 @@ const (
 	KeyEvents
 	// Exclusive rows that wait take what they wait for: when the oldest of them is not served, none is.
 	Exclusive
+	// Secret rows have arguments that MONITOR and SLOWLOG do not show.
+	Secret
 	// PauseWrite rows count as writes for CLIENT PAUSE though they change no key.
 	PauseWrite
 	// PauseExempt rows run even while clients are paused.
@@ -62,7 +64,7 @@ const (
 	KeyNotKey
 	KeyIncomplete
 	KeyVariable
-	KeyChannel // our own: the "key" is a channel name and is checked as one
+	KeyChannel // our own: a channel that the ACL checks; COMMAND shows the spec only when KeyNotKey is set too
 	KeyPattern // our own, with KeyChannel: the argument is a channel pattern and is compared as it stands
 )
 

@@ -198,6 +198,6 @@ func (c *aclChange) dropsChannel(channel []byte) bool {
 }
 
 // dropsPattern reports whether a subscriber has to be closed because of its subscription to pattern.
-func (c *aclChange) dropsPattern(pattern []byte) bool {
-	return c.narrowed && !slices.Contains(c.channels, string(pattern))
+func (c *aclChange) dropsPattern(pattern string) bool {
+	return c.narrowed && !slices.Contains(c.channels, pattern)
 }

@@ -19,7 +19,7 @@ const (
 var aclRows = []commands.Row{
 	{
 		Name: "auth", Family: "connection", Arity: -2, Do: cmdAuth,
-		Flags:  aclOpenFlags | commands.Fast | commands.NoAuth | commands.AllowBusy | commands.SkipMonitor | commands.SkipSlowlog,
+		Flags:  aclOpenFlags | commands.Fast | commands.NoAuth | commands.AllowBusy | commands.Secret,
 		Syntax: "[username] password", Summary: "Authenticates the connection.",
 		Complexity: "O(N) where N is the number of passwords of the user", Since: "1.0.0",
 	},
@@ -31,7 +31,7 @@ var aclRows = []commands.Row{
 				Summary: "Lists the ACL categories, or the commands of one.", Complexity: "O(1) since there is a fixed number of commands",
 			},
 			{
-				Name: "deluser", Arity: -3, Flags: aclAdminFlags, Do: cmdACLDelUser, Syntax: "username [username ...]", Since: "6.0.0",
+				Name: "deluser", Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLDelUser, Syntax: "username [username ...]", Since: "6.0.0",
 				Summary: "Deletes users and closes their connections.", Complexity: "O(N) where N is the number of connections",
 			},
 			{
@@ -43,7 +43,7 @@ var aclRows = []commands.Row{
 				Summary: "Generates a random password in hexadecimal, of 256 bits unless told otherwise.", Complexity: "O(1)",
 			},
 			{
-				Name: "getuser", Arity: 3, Flags: aclAdminFlags, Do: cmdACLGetUser, Syntax: "username", Since: "6.0.0",
+				Name: "getuser", Arity: 3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLGetUser, Syntax: "username", Since: "6.0.0",
 				Summary: "Lists the rules of a user.", Complexity: "O(N) where N is the number of rules of the user",
 			},
 			commands.HelpRow("6.0.0"),
@@ -64,7 +64,7 @@ var aclRows = []commands.Row{
 				Summary: "Writes the users to the ACL file.", Complexity: "O(N) where N is the number of users",
 			},
 			{
-				Name: "setuser", Arity: -3, Flags: aclAdminFlags | commands.SkipMonitor | commands.SkipSlowlog, Do: cmdACLSetUser,
+				Name: "setuser", Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLSetUser,
 				Syntax: "username [rule [rule ...]]", Since: "6.0.0",
 				Summary: "Creates a user or changes its rules.", Complexity: "O(N) where N is the number of rules given",
 			},
@@ -112,8 +112,8 @@ func cmdAuth(c *commands.Call) error {
 // Errors:  unknown category
 // Effects: none
 func cmdACLCat(c *commands.Call) error {
-	if err := c.MaxArgs(3); err != nil {
-		return err
+	if len(c.Args) > 3 {
+		return commands.ErrSubSyntax(c.Args)
 	}
 	categories := commands.ACLCategoryNames()
 	if len(c.Args) == 2 {
@@ -189,8 +189,8 @@ const maxPassBits = 4096
 // Errors:  not an integer, out of range
 // Effects: none
 func cmdACLGenPass(c *commands.Call) error {
-	if err := c.MaxArgs(3); err != nil {
-		return err
+	if len(c.Args) > 3 {
+		return commands.ErrSubSyntax(c.Args)
 	}
 	bits := int64(256)
 	if len(c.Args) == 3 {
@@ -322,8 +322,8 @@ func cmdACLSave(c *commands.Call) error {
 // Errors:  not an integer
 // Effects: none
 func cmdACLLog(c *commands.Call) error {
-	if err := c.MaxArgs(3); err != nil {
-		return err
+	if len(c.Args) > 3 {
+		return commands.ErrSubSyntax(c.Args)
 	}
 	log, count := &c.Peer.(*session).srv.acl.log, int64(10)
 	if len(c.Args) == 3 {

@@ -74,3 +74,15 @@ func (srv *Server) applyACL(changes ...aclChange) {
 		}
 	}
 }
+
+// losesChannel reports whether the session subscribes to something that change takes away.
+func (s *session) losesChannel(change *aclChange) bool {
+	for space, names := range s.subs {
+		for name := range names {
+			if space == byPattern && change.dropsPattern(name) || space != byPattern && change.dropsChannel([]byte(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -19,7 +19,7 @@ var connectionRows = []commands.Row{
 	{
 		Name: "hello", Family: "connection", Arity: -1, Do: cmdHello,
 		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
-			commands.SubscriberMode,
+			commands.SubscriberMode | commands.Secret,
 		Syntax:  "[protover [AUTH username password] [SETNAME clientname]]",
 		Summary: "Handshakes with the server.", Complexity: "O(1)", Since: "6.0.0",
 	},
@@ -120,7 +120,7 @@ func cmdReset(c *commands.Call) error {
 	s.unmonitor()
 	s.proto, s.db, s.name = 2, 0, ""
 	s.replyOff, s.noTouch, s.noEvict = false, false, false
-	s.authed = s.srv.cfg.RequirePass == ""
+	s.logOut()
 	c.Reply.Reset(c.Reply.Bytes(), 2)
 	c.Reply.Simple("RESET")
 	return nil
@@ -133,20 +133,25 @@ func cmdReset(c *commands.Call) error {
 // Effects: none
 func cmdHello(c *commands.Call) error {
 	s := c.Peer.(*session)
-	proto := s.proto
-	if len(c.Args) > 1 {
-		n, ok := num.Int(c.Args[1])
-		if !ok {
-			return commands.Error("ERR Protocol version is not an integer or out of range")
-		}
-		if n != 2 && n != 3 {
-			return commands.Error("NOPROTO unsupported protocol version")
-		}
-		proto = int(n)
+	hello, err := parseHello(c.Args)
+	if err != nil {
+		return err
 	}
-	if !s.authed {
+	if hello.username != nil {
+		if err := s.logIn(c.Args[0], hello.username, hello.password); err != nil {
+			return err
+		}
+	}
+	if s.needsAuth() {
 		return commands.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> " +
 			"AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time")
+	}
+	if hello.named {
+		s.name = hello.name
+	}
+	proto := s.proto
+	if hello.proto != 0 {
+		proto = hello.proto
 	}
 	s.proto = proto
 	r := c.Reply
@@ -167,6 +172,56 @@ func cmdHello(c *commands.Call) error {
 	r.Text("modules")
 	r.Array(0)
 	return nil
+}
+
+// helloOptions are the arguments of HELLO.
+type helloOptions struct {
+	proto              int // 0 when none is asked for
+	username, password []byte
+	named              bool
+	name               string
+}
+
+func parseHello(args [][]byte) (h helloOptions, err error) {
+	if len(args) < 2 {
+		return h, nil
+	}
+	n, ok := num.Int(args[1])
+	if !ok {
+		return h, commands.Error("ERR Protocol version is not an integer or out of range")
+	}
+	if n != 2 && n != 3 {
+		return h, commands.Error("NOPROTO unsupported protocol version")
+	}
+	h.proto = int(n)
+	for i := 2; i < len(args); i++ {
+		switch left := len(args) - i - 1; {
+		case commands.Is(args[i], "auth") && left >= 2:
+			h.username, h.password = args[i+1], args[i+2]
+			i += 2
+		case commands.Is(args[i], "setname") && left >= 1:
+			if !clientNameOK(args[i+1]) {
+				return h, errClientName
+			}
+			h.named, h.name = true, string(args[i+1])
+			i++
+		default:
+			return h, commands.Error("ERR Syntax error in HELLO option '" + commands.Echo(args[i]) + "'")
+		}
+	}
+	return h, nil
+}
+
+const errClientName commands.Error = "ERR Client names cannot contain spaces, newlines or special characters."
+
+// clientNameOK reports whether a client may be called name: CLIENT LIST is split at spaces and lines.
+func clientNameOK(name []byte) bool {
+	for _, c := range name {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // compatVersion is the Redis version that clients may take this server for: they enable commands by it.

@@ -9,15 +9,16 @@ import (
 
 const subscribeFlags = commands.PubSub | commands.NoScript | commands.Loading | commands.Stale | commands.SubscriberMode
 
-// channelKeys is the key-spec of commands whose arguments are channels, from the first to the last given.
-func channelKeys(last int) []commands.KeySpec {
-	return []commands.KeySpec{{Index: 1, Last: last, Step: 1, Flags: commands.KeyNotKey | commands.KeyChannel}}
+// channelKeys is the key-spec of commands whose arguments are channels, from the first to the last given. Shard
+// channels are shown as keys that are none, for cluster clients.
+func channelKeys(last int, flags commands.KeyFlags) []commands.KeySpec {
+	return []commands.KeySpec{{Index: 1, Last: last, Step: 1, Flags: flags}}
 }
 
 var pubsubRows = []commands.Row{
 	{
 		Name: "subscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byChannel, "subscribe"), Flags: subscribeFlags,
-		Syntax: "channel [channel ...]", Summary: "Listens for messages published to channels.",
+		Keys: channelKeys(-1, commands.KeyChannel), Syntax: "channel [channel ...]", Summary: "Listens for messages published to channels.",
 		Complexity: "O(N) where N is the number of channels to subscribe to", Since: "2.0.0",
 	},
 	{
@@ -27,6 +28,7 @@ var pubsubRows = []commands.Row{
 	},
 	{
 		Name: "psubscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byPattern, "psubscribe"), Flags: subscribeFlags,
+		Keys:   channelKeys(-1, commands.KeyChannel|commands.KeyPattern),
 		Syntax: "pattern [pattern ...]", Summary: "Listens for messages published to channels that match one or more patterns.",
 		Complexity: "O(N) where N is the number of patterns to subscribe to", Since: "2.0.0",
 	},
@@ -37,22 +39,22 @@ var pubsubRows = []commands.Row{
 	},
 	{
 		Name: "ssubscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byShard, "ssubscribe"), Flags: subscribeFlags,
-		Keys: channelKeys(-1), Syntax: "shardchannel [shardchannel ...]", Summary: "Listens for messages published to shard channels.",
+		Keys: channelKeys(-1, commands.KeyNotKey|commands.KeyChannel), Syntax: "shardchannel [shardchannel ...]", Summary: "Listens for messages published to shard channels.",
 		Complexity: "O(N) where N is the number of shard channels to subscribe to", Since: "7.0.0",
 	},
 	{
 		Name: "sunsubscribe", Family: "pubsub", Arity: -1, Do: cmdUnsubscribe(byShard, "sunsubscribe"), Flags: subscribeFlags,
-		Keys: channelKeys(-1), Syntax: "[shardchannel [shardchannel ...]]", Summary: "Stops listening to messages posted to shard channels.",
+		Keys: channelKeys(-1, commands.KeyNotKey), Syntax: "[shardchannel [shardchannel ...]]", Summary: "Stops listening to messages posted to shard channels.",
 		Complexity: "O(N) where N is the number of shard channels to unsubscribe from", Since: "7.0.0",
 	},
 	{
 		Name: "publish", Family: "pubsub", Arity: 3, Do: cmdPublish,
-		Flags:  commands.PubSub | commands.Loading | commands.Stale | commands.Fast | commands.MayReplicate,
-		Syntax: "channel message", Summary: "Posts a message to a channel.",
+		Flags: commands.PubSub | commands.Loading | commands.Stale | commands.Fast | commands.MayReplicate,
+		Keys:  channelKeys(0, commands.KeyChannel), Syntax: "channel message", Summary: "Posts a message to a channel.",
 		Complexity: "O(N+M) where N is the number of clients subscribed to the channel and M the number of patterns", Since: "2.0.0",
 	},
 	{
-		Name: "spublish", Family: "pubsub", Arity: 3, Do: cmdSPublish, Keys: channelKeys(0),
+		Name: "spublish", Family: "pubsub", Arity: 3, Do: cmdSPublish, Keys: channelKeys(0, commands.KeyNotKey|commands.KeyChannel),
 		Flags:  commands.PubSub | commands.Loading | commands.Stale | commands.Fast | commands.MayReplicate,
 		Syntax: "shardchannel message", Summary: "Posts a message to a shard channel.",
 		Complexity: "O(N) where N is the number of clients subscribed to the shard channel", Since: "7.0.0",

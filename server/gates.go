@@ -12,7 +12,7 @@ const (
 // gates are what a command passes before it runs, in this order. Each reads only the row, the session and the
 // server's state; the first refusal is the reply.
 var gates = []func(*Server, *session, *commands.Row, [][]byte) error{
-	gateArity, gateAuth, gateSubscriber, gateMulti, gateMemory,
+	gateArity, gateAuth, gateMulti, gateACL, gateMemory, gateSubscriber,
 }
 
 // admit passes a command through the gates.
@@ -33,7 +33,7 @@ func gateArity(_ *Server, _ *session, row *commands.Row, args [][]byte) error {
 }
 
 func gateAuth(_ *Server, s *session, row *commands.Row, _ [][]byte) error {
-	if !s.authed && !row.Has(commands.NoAuth) {
+	if !row.Has(commands.NoAuth) && s.needsAuth() {
 		return errNoAuth
 	}
 	return nil
@@ -84,6 +84,3 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 
 // Guard is commands.Host's: the write guard for rows that check it themselves.
 func (s *session) Guard(row *commands.Row) error { return s.srv.memoryGuard(row) }
-
-// CanRead is commands.Host's: whether the caller may read key.
-func (s *session) CanRead(key []byte) bool { return true }

@@ -16,7 +16,7 @@ func (srv *Server) refuse(loopback bool) string {
 		srv.stats.rejected++
 		return "-ERR max number of clients reached\r\n"
 	}
-	if !loopback && srv.cfg.ProtectedMode && !srv.cfg.Guarded() {
+	if !loopback && srv.cfg.ProtectedMode && srv.acl.open() {
 		srv.stats.rejected++
 		return "-DENIED emqd runs in protected mode: it has no password and no ACL file, so it serves clients on this " +
 			"host only. Set requirepass or aclfile, or protected-mode no where the network is trusted.\r\n"

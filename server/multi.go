@@ -201,6 +201,3 @@ func (srv *Server) dirtyWatch(db int, key string) {
 		}
 	}
 }
-
-// readmit checks what may have changed between queueing and EXEC.
-func (srv *Server) readmit(s *session, row *commands.Row, args [][]byte) error { return nil }

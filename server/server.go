@@ -53,6 +53,8 @@ type Server struct {
 	monitors []*session
 	pause    pause
 	unblocks []unblock
+	acl      *acl
+	scratch  aclScratch
 	stats    stats
 	started  int64
 	cronAt   int64
@@ -81,6 +83,14 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		srv.parked = append(srv.parked, map[string][]*waiter{})
 	}
 	srv.followLimits()
+	srv.acl = newACL(srv.table, cfg)
+	if err := srv.acl.loadConfig(); err != nil {
+		return nil, err
+	}
+	cfg.OnSet("requirepass", func(c *Config) error {
+		srv.acl.setDefaultPassword(c.RequirePass)
+		return nil
+	})
 	cfg.OnSet("notify-keyspace-events", srv.listenForEvents)
 	if err := srv.listenForEvents(cfg); err != nil {
 		return nil, err
@@ -117,8 +127,9 @@ func (srv *Server) open(conn transport, addr, laddr string) *session {
 	srv.nextID++
 	s := &session{
 		id: srv.nextID, srv: srv, conn: conn, fd: -1, addr: addr, laddr: laddr,
-		created: srv.now, active: srv.now, proto: 2, authed: srv.cfg.RequirePass == "",
+		created: srv.now, active: srv.now, proto: 2,
 	}
+	s.logOut()
 	srv.sessions[s.id] = s
 	srv.stats.connections++
 	return s
@@ -182,7 +193,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows}
+	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows}
 }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence

@@ -36,6 +36,7 @@ type session struct {
 	db     int
 	name   string
 	libs   [2]string // LIB-NAME and LIB-VER
+	user   *aclUser
 	authed bool
 
 	reader resp.Reader
@@ -120,7 +121,7 @@ func (s *session) canRun() bool { return !s.closing && s.waiting == nil }
 // the session parks, and after its share of the turn.
 func (s *session) consume(buf []byte) int {
 	srv := s.srv
-	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: !s.authed}
+	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: s.needsAuth()}
 	done := 0
 	for budget := turnBudget; s.canRun() && done < len(buf); budget-- {
 		if budget == 0 {
@@ -143,7 +144,7 @@ func (s *session) consume(buf []byte) int {
 			continue
 		}
 		srv.dispatch(s, args)
-		lim.Unauth = !s.authed
+		lim.Unauth = s.needsAuth()
 	}
 	if s.closing {
 		return len(buf)
