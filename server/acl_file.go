@@ -83,11 +83,11 @@ func (a *acl) loadFile() ([]aclChange, error) {
 	path := a.config.ACLFile
 	text, err := os.ReadFile(path)
 	if err != nil {
-		why := err
+		why := err.Error()
 		if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
-			why = pathErr.Err
+			why = pathErr.Err.Error()
 		}
-		return nil, fmt.Errorf("Error loading ACLs, opening file '%s': %w", path, why)
+		return nil, errors.New("Error loading ACLs, opening file '" + path + "': " + strings.ToUpper(why[:1]) + why[1:])
 	}
 	f := aclFile{acl: a, path: path, users: map[string]*aclRules{}}
 	for i, line := range strings.Split(string(text), "\n") {

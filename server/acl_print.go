@@ -30,9 +30,12 @@ func (r *aclRules) words() []string {
 	for _, s := range r.selectors[1:] {
 		inner := s.words()
 		for i, w := range inner {
-			// A selector is split as a line of the configuration is: only quotes need quoting.
-			if strings.ContainsAny(w, `"'`) {
-				inner[i] = quoteWord(w)
+			// A selector is split as a line of the configuration is, and ends with the first word that ends
+			// with a parenthesis.
+			if strings.ContainsAny(w, `"'`) || strings.HasSuffix(w, ")") {
+				if inner[i] = quoteWord(w); inner[i] == w {
+					inner[i] = `"` + w + `"`
+				}
 			}
 		}
 		words = append(words, "("+strings.Join(inner, " ")+")")

@@ -75,7 +75,7 @@ const (
 )
 
 func newACLPattern(text []byte) aclPattern {
-	p := aclPattern{text: bytes.Clone(text), form: aclGlob}
+	p := aclPattern{text: append([]byte{}, text...), form: aclGlob}
 	p.prefix = glob.Prefix(p.text)
 	rest := p.text[len(p.prefix):]
 	switch {
