@@ -68,10 +68,16 @@ func (a *acl) loadLines(lines [][]string) error {
 	return nil
 }
 
-// lines returns the users in the form that loadLines takes, for the configuration file.
+// lines returns the users in the form that loadLines takes, for the configuration file. The default user is
+// left out while it is what requirepass alone makes of it.
 func (a *acl) lines() [][]string {
+	fresh := newACL(a.table, a.config)
+	fresh.setDefaultPassword(a.config.RequirePass)
 	var lines [][]string
 	for _, u := range a.list() {
+		if u.name == defaultUser && u.line() == fresh.users[defaultUser].line() {
+			continue
+		}
 		lines = append(lines, append([]string{u.name}, u.rules.words()...))
 	}
 	return lines

@@ -228,7 +228,11 @@ func TestACLConfiguredUsers(t *testing.T) {
 	} {
 		require.EqualError(t, a.loadLines(lines), want)
 	}
+	a.mustSet(t, "default -acl")
 	b := testACL()
 	require.NoError(t, b.loadLines(a.lines()))
 	require.Equal(t, a.lines(), b.lines())
+	require.Equal(t, "a", a.lines()[0][0])
+	require.Len(t, a.lines(), 2)
+	require.Empty(t, testACL().lines(), "the default user is as it was")
 }

@@ -22,7 +22,7 @@ func (srv *Server) readmit(s *session, row *commands.Row, args [][]byte) error {
 
 func (srv *Server) logDenial(s *session, row *commands.Row, args [][]byte, d aclDenial, inMulti bool) {
 	srv.acl.log.add(aclRefused{
-		reason: d.reason, inMulti: inMulti, object: d.object(row, args), username: s.user.name, client: s.info(),
+		reason: d.reason, inMulti: inMulti, object: d.object(row, args), username: s.user.name, client: s.describe(),
 	}, srv.now, srv.cfg.ACLLogMaxLen)
 }
 
@@ -43,7 +43,7 @@ func (s *session) logIn(command, name, password []byte) error {
 	u := s.srv.acl.authenticate(name, password)
 	if u == nil {
 		s.srv.acl.log.add(aclRefused{
-			reason: aclDeniedAuth, inMulti: s.tx != nil, object: string(command), username: string(name), client: s.info(),
+			reason: aclDeniedAuth, inMulti: s.tx != nil, object: string(command), username: string(name), client: s.describe(),
 		}, s.srv.now, s.srv.cfg.ACLLogMaxLen)
 		return errWrongPass
 	}

@@ -144,7 +144,7 @@ func parseType(arg []byte) (string, error) {
 }
 
 // userName returns the name of the session's ACL user.
-func (s *session) userName() string { return "default" }
+func (s *session) userName() string { return s.user.name }
 
 // userExists reports whether there is an ACL user of that name.
-func (srv *Server) userExists(name string) bool { return name == "default" }
+func (srv *Server) userExists(name string) bool { return srv.acl.users[name] != nil }

@@ -56,6 +56,8 @@ func cmdClientGetName(c *commands.Call) error {
 	return nil
 }
 
+const errClientName commands.Error = "ERR Client names cannot contain spaces, newlines or special characters."
+
 // cmdClientSetName handles CLIENT SETNAME name.
 //
 // Reply:   OK
@@ -63,7 +65,7 @@ func cmdClientGetName(c *commands.Call) error {
 // Effects: none
 func cmdClientSetName(c *commands.Call) error {
 	if !plainWord(c.Args[2]) {
-		return commands.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+		return errClientName
 	}
 	c.Peer.(*session).name = string(c.Args[2])
 	c.Reply.OK()

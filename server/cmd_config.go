@@ -94,6 +94,9 @@ func cmdConfigResetStat(c *commands.Call) error {
 // Effects: none
 func cmdConfigRewrite(c *commands.Call) error {
 	srv := c.Peer.(*session).srv
+	if srv.cfg.ACLFile == "" {
+		srv.cfg.Users = srv.acl.lines()
+	}
 	if err := srv.cfg.Rewrite(); err != nil {
 		srv.log.Warn("CONFIG REWRITE failed", "error", err)
 		return err

@@ -200,7 +200,7 @@ func parseHello(args [][]byte) (h helloOptions, err error) {
 			h.username, h.password = args[i+1], args[i+2]
 			i += 2
 		case commands.Is(args[i], "setname") && left >= 1:
-			if !clientNameOK(args[i+1]) {
+			if !plainWord(args[i+1]) {
 				return h, errClientName
 			}
 			h.named, h.name = true, string(args[i+1])
@@ -210,18 +210,6 @@ func parseHello(args [][]byte) (h helloOptions, err error) {
 		}
 	}
 	return h, nil
-}
-
-const errClientName commands.Error = "ERR Client names cannot contain spaces, newlines or special characters."
-
-// clientNameOK reports whether a client may be called name: CLIENT LIST is split at spaces and lines.
-func clientNameOK(name []byte) bool {
-	for _, c := range name {
-		if c < '!' || c > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 // compatVersion is the Redis version that clients may take this server for: they enable commands by it.

@@ -78,9 +78,16 @@ func serviceLink(name, value string) bool {
 // Warnings returns what the operator should be told at start, one sentence each.
 func (c *Config) Warnings() []string { return c.warnings }
 
-// Guarded says whether clients have to show who they are: a password, a file of users or user
-// lines are configured.
-func (c *Config) Guarded() bool { return c.RequirePass != "" || c.ACLFile != "" || len(c.Users) > 0 }
+// Guarded says whether clients have to show who they are: a password, a file of users, or a line for
+// the default user that does not let everyone in. Lines for other users leave the default one open.
+func (c *Config) Guarded() bool {
+	for _, u := range c.Users {
+		if u[0] == defaultUser {
+			return !slices.Contains(u, "nopass")
+		}
+	}
+	return c.RequirePass != "" || c.ACLFile != ""
+}
 
 // finish checks what no setting shows alone and makes paths absolute.
 func (c *Config) finish() error {

@@ -43,8 +43,12 @@ func (srv *Server) feedMonitors(s *session, row *commands.Row, args [][]byte) {
 	line = append(line, ' ')
 	line = append(line, s.addr...)
 	line = append(line, ']')
-	for _, a := range args {
+	for i, a := range args {
 		line = append(line, ' ')
+		if i > 0 && row.Has(commands.Secret) {
+			line = append(line, `"(redacted)"`...)
+			continue
+		}
 		line = append(line, resp.Quote(a)...)
 	}
 	line = append(line, '\r', '\n')
