@@ -76,3 +76,8 @@ func TestStoreLimitsFollow(t *testing.T) {
 	require.Equal(t, 3, srv.store.Limits.ZSetEntries)
 	require.Equal(t, -5, srv.store.Limits.ListSize)
 }
+
+func TestBuild(t *testing.T) {
+	c := dial(t, startServer(t))
+	require.Contains(t, c.do("EMQ.VERSION"), "$7\r\nversion\r\n$5\r\n"+Version+"\r\n")
+}

@@ -97,6 +97,8 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	}
 	srv.now = srv.clock.milli()
 	srv.started = srv.now
+	srv.table.Build = Build()
+	srv.table.Build.Started = srv.started
 	return srv, nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/server"
@@ -11,14 +10,10 @@ import (
 
 // version describes the build in one line.
 func version() string {
-	commit := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				commit = " commit " + s.Value
-			}
-		}
+	build := server.Build()
+	what := build.Version
+	if s := build.String(); s != "" {
+		what += " (" + s + ")"
 	}
-	return fmt.Sprintf("emqd %s%s, wire %s, %s %s/%s",
-		server.Version, commit, fence.Wire, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("emqd %s, wire %s, %s %s/%s", what, fence.Wire, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

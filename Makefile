@@ -1,0 +1,70 @@
+# What a newcomer needs: make run, make test. The rest is for whoever changes emqd.
+
+BIN    := bin/emqd
+PKG    := github.com/echomq/emqd
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+DATE   := $(shell git show -s --format=%cs HEAD 2>/dev/null)
+LDFLAGS := -s -w -X $(PKG)/server.commit=$(COMMIT) -X $(PKG)/server.date=$(DATE)
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+
+CALLS ?= 2000000
+SEED  ?= 0
+
+.PHONY: run build test race check format vet lint vulnerabilities fuzz-differential generate clean redis-server
+
+# run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
+# make run ARGS="--port 7000 --loglevel debug"
+run: build
+	./$(BIN) --install --dir ./data $(ARGS)
+
+build:
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(LDFLAGS)" -o $(BIN) ./cmd/emqd
+
+# test runs everything. Debian's redis-server is what replies are compared with.
+test: redis-server
+	go test -timeout 20m ./...
+
+race: redis-server
+	go test -race -short -timeout 20m ./...
+
+check: format vet lint race vulnerabilities
+
+format:
+	@files=$$(gofmt -l .); [ -z "$$files" ] || { echo "gofmt these:"; echo "$$files"; exit 1; }
+
+vet:
+	go vet ./...
+	GOOS=darwin go vet ./...
+
+lint:
+	go run $(STATICCHECK) ./...
+
+# Without the vulnerability database (vuln.go.dev) nothing can be checked, and that is said instead of failing.
+vulnerabilities:
+	@out=$$(go run $(GOVULNCHECK) ./... 2>&1); rc=$$?; echo "$$out"; \
+	case "$$rc $$out" in \
+	0*) ;; \
+	*"fetching vulnerabilities"*) echo "NOT CHECKED: the vulnerability database is out of reach" ;; \
+	*) exit $$rc ;; \
+	esac
+
+# fuzz-differential sends random commands to emqd and to redis-server and compares every reply. The seed is
+# printed; SEED repeats a run.
+fuzz-differential: redis-server
+	go test ./parity -run '^TestRandom$$' -v -count 1 -timeout 3h -calls $(CALLS) -seed $(SEED)
+
+generate:
+	go generate ./...
+
+redis-server:
+	@command -v redis-server >/dev/null || { \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends redis-server; \
+	else \
+		echo "redis-server is not installed (apt-get install redis-server): comparisons with it are left out"; \
+	fi; }
+
+clean:
+	rm -rf bin
