@@ -8,6 +8,7 @@ func All() [][]Row {
 	return [][]Row{
 		bitfieldRows,
 		bitmapRows,
+		commandRows,
 		emqAdmissionRows,
 		emqBusRows,
 		emqClaimRows,

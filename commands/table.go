@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sort"
@@ -87,6 +88,16 @@ func (r *Row) Sub(name []byte) *Row {
 		}
 	}
 	return nil
+}
+
+// Named finds a row by its full name in any case: "get", "client|list". nil when there is none.
+func (t *Table) Named(name []byte) *Row {
+	container, sub, ok := bytes.Cut(name, []byte("|"))
+	row := t.Lookup(container)
+	if row == nil || !ok {
+		return row
+	}
+	return row.Sub(sub)
 }
 
 // Rows returns the top-level rows in the order of their names. Callers do not change it.

@@ -35,7 +35,7 @@ var clientRows = []commands.Row{{
 		clientSub("reply", 3, 0, "ON | OFF | SKIP", "Instructs the server whether to reply to commands.", "3.2.0", cmdClientReply),
 		clientSub("setinfo", 4, 0, "LIB-NAME libname | LIB-VER libver", "Sets information specific to the client or connection.", "7.2.0", cmdClientSetInfo),
 		clientSub("setname", 3, 0, "connection-name", "Sets the connection name.", "2.6.9", cmdClientSetName),
-		clientSub("tracking", -3, 0, "ON | OFF [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
+		clientSub("tracking", -3, 0, "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
 			"Controls server-assisted client-side caching for the connection.", "6.0.0", cmdClientTracking),
 		clientSub("trackinginfo", 2, 0, "", "Returns information about server-assisted client-side caching for the connection.", "6.2.0", cmdClientTrackingInfo),
 		clientSub("unblock", -3, commands.Admin, "client-id [TIMEOUT | ERROR]", "Unblocks a client blocked by a blocking command from a different connection.", "5.0.0", cmdClientUnblock),
