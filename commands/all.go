@@ -20,6 +20,8 @@ func All() [][]Row {
 		stringChangeRows,
 		stringReadRows,
 		stringRows,
+		traBitmapRows,
+		traRows,
 		zsetPopRows,
 		zsetRangeRows,
 		zsetReadRows,

@@ -55,7 +55,7 @@ func findBit(b []byte, from, to int64, set bool) int64 {
 	return -1
 }
 
-// bitOp is one of the operations of BITOP.
+// bitOp is one of the operations of BITOP and TRA.BOP.
 type bitOp uint8
 
 const (
@@ -63,6 +63,7 @@ const (
 	bitOr
 	bitXor
 	bitNot
+	bitAndNot // of TRA.BOP: the first without the others
 )
 
 func (op bitOp) word(x, y uint64) uint64 {
@@ -73,6 +74,8 @@ func (op bitOp) word(x, y uint64) uint64 {
 		return x | y
 	case bitXor:
 		return x ^ y
+	case bitAndNot:
+		return x &^ y
 	}
 	return ^x
 }
@@ -117,11 +120,22 @@ func cmdBitOp(c *Call) error {
 	if op == bitNot && len(keys) != 1 {
 		return errBitOpNot
 	}
+	result, err := storeBitOp(c, op, dest, keys)
+	if err != nil {
+		return err
+	}
+	c.Reply.Int(int64(len(result)))
+	return nil
+}
+
+// storeBitOp makes dest hold the result of op over the strings at keys, or deletes it when they are all empty.
+// It returns the result.
+func storeBitOp(c *Call, op bitOp, dest []byte, keys [][]byte) ([]byte, error) {
 	longest := 0
 	for _, key := range keys {
 		b, _, err := c.Tx.Value(key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		longest = max(longest, len(b))
 	}
@@ -129,13 +143,12 @@ func cmdBitOp(c *Call) error {
 		if c.Tx.Delete(dest) {
 			c.Tx.Notify('g', "del", dest)
 		}
-		c.Reply.Int(0)
-		return nil
+		return nil, nil
 	}
-	c.Tx.SetValue(dest, combine(c, op, keys, longest), 0)
+	result := combine(c, op, keys, longest)
+	c.Tx.SetValue(dest, result, 0)
 	c.Tx.Notify('$', "set", dest)
-	c.Reply.Int(int64(longest))
-	return nil
+	return result, nil
 }
 
 // combine returns the result of op over the strings at keys, n bytes. Their kinds are checked already.

@@ -104,7 +104,7 @@ func (v *verb) head(set *store.ZSet) (job claimable, err error) {
 		case err != nil:
 			return job, err
 		case !there:
-			v.take(from, from+len(id), pickOrphan)
+			v.take(pick{from: from, to: from + len(id)})
 			continue
 		case row.lane():
 			return job, fence.LaneJob

@@ -8,7 +8,7 @@ import (
 type verdict uint8
 
 const (
-	pickOrphan verdict = iota // it has no row: an orphan
+	pickOrphan verdict = iota // it has no row: dropped
 	pickFree                  // back to pending
 	pickCount                 // back to pending, the stall counted
 	pickBury                  // to the dead, the stall counted
@@ -19,6 +19,7 @@ const (
 type pick struct {
 	from, to int
 	verdict  verdict
+	child    bool // it has a parent that has to hear of its end
 }
 
 // uncounted is a limit of stalls for pickDue that frees every job.
@@ -40,7 +41,7 @@ func (v *verb) pickDue(set *store.ZSet, limit, maxStalled int64) (n int64, err e
 		case err != nil:
 			return 0, err
 		case !there:
-			v.take(from, from+len(id), pickOrphan)
+			v.take(pick{from: from, to: from + len(id)})
 			continue
 		case row.lane():
 			v.c.emq.buf = v.c.emq.buf[:from]
@@ -52,7 +53,8 @@ func (v *verb) pickDue(set *store.ZSet, limit, maxStalled int64) (n int64, err e
 				return 0, err
 			}
 		}
-		v.take(from, from+len(id), what)
+		child := what == pickBury && row.has(fieldParent)
+		v.take(pick{from, from + len(id), what, child})
 		n++
 	}
 	return n, nil
@@ -74,10 +76,10 @@ func (v *verb) judge(row *jobRow, maxStalled int64) (verdict, error) {
 	return pickCount, nil
 }
 
-// take notes the verdict on the member whose id stands in the scratch, and gives back the scratch behind it.
-func (v *verb) take(from, to int, what verdict) {
-	v.c.emq.picks = append(v.c.emq.picks, pick{from, to, what})
-	v.c.emq.buf = v.c.emq.buf[:to]
+// take notes a pick whose id stands in the scratch, and gives back the scratch behind it.
+func (v *verb) take(p pick) {
+	v.c.emq.picks = append(v.c.emq.picks, p)
+	v.c.emq.buf = v.c.emq.buf[:p.to]
 }
 
 // id returns the id of a pick.

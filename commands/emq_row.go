@@ -7,15 +7,17 @@ import (
 
 // The fields of a job's row and of a queue's hashes. Never changed.
 var (
-	fieldState    = []byte("state")
-	fieldAttempts = []byte("attempts")
-	fieldPayload  = []byte("payload")
-	fieldError    = []byte("last_error")
-	fieldStalled  = []byte("stalled")
-	fieldGroup    = []byte("group")
-	fieldParent   = []byte("parent")
-	fieldEpoch    = []byte("lease_epoch")
-	fieldFailures = []byte("failures")
+	fieldState        = []byte("state")
+	fieldAttempts     = []byte("attempts")
+	fieldPayload      = []byte("payload")
+	fieldError        = []byte("last_error")
+	fieldStalled      = []byte("stalled")
+	fieldGroup        = []byte("group")
+	fieldParent       = []byte("parent")
+	fieldParentQueue  = []byte("parent_queue")
+	fieldParentPolicy = []byte("parent_policy")
+	fieldEpoch        = []byte("lease_epoch")
+	fieldFailures     = []byte("failures")
 
 	fieldPaused = []byte("paused")
 	fieldCount  = []byte("count")

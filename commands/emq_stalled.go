@@ -10,7 +10,7 @@ import (
 // Keys:    active, pending and dead sets; writes the rows of the jobs found and metrics:failed
 // Reply:   [recovered ids, dead ids]
 // Errors:  WRONGTYPE, ERR when a row's count of stalls is no integer
-// Effects: per job ZREM active, HSET row, ZADD pending or dead; HSET metrics:failed
+// Effects: per job ZREM active, HSET row, ZADD pending or dead, RPUSH flow:outbox; HSET metrics:failed
 func emqStalledCheck(c *Call) error {
 	v, err := newVerb(c)
 	if err != nil {
@@ -67,9 +67,15 @@ func (v *verb) settleStalled(active *store.ZSet) error {
 	if err != nil {
 		return err
 	}
+	var outbox store.List
+	if v.buriesChild() {
+		if outbox, err = v.outbox(); err != nil {
+			return err
+		}
+	}
 	for _, p := range v.c.emq.picks {
 		if p.verdict == pickBury {
-			v.bury(p, active, &dead)
+			v.bury(p, active, &dead, &outbox)
 		} else {
 			v.release(p, active, &pending)
 		}
@@ -78,8 +84,18 @@ func (v *verb) settleStalled(active *store.ZSet) error {
 	return nil
 }
 
-// bury makes a job that stalled too often dead.
-func (v *verb) bury(p pick, active, dead *store.ZSet) {
+// buriesChild reports whether a child of a flow is among the picks to be buried.
+func (v *verb) buriesChild() bool {
+	for _, p := range v.c.emq.picks {
+		if p.child {
+			return true
+		}
+	}
+	return false
+}
+
+// bury makes a job that stalled too often dead. No key of a parent is declared, so a child leaves a signal.
+func (v *verb) bury(p pick, active, dead *store.ZSet, outbox *store.List) {
 	id := v.id(p)
 	mark := len(v.c.emq.buf)
 	active.Remove(id)
@@ -88,6 +104,9 @@ func (v *verb) bury(p pick, active, dead *store.ZSet) {
 	row.setState(stateDead)
 	row.Set(fieldError, fieldStalled)
 	dead.Add(id, 0)
+	if p.child {
+		v.signalFailure(outbox, &row, id, fieldStalled)
+	}
 	v.c.emq.buf = v.c.emq.buf[:mark]
 }
 

@@ -34,4 +34,7 @@ func TestScripts(t *testing.T) {
 }
 
 // plain reports whether the command is not one of EchoMQ's own, which no other server has.
-func plain(args []string) bool { return !strings.HasPrefix(strings.ToUpper(args[0]), "EMQ.") }
+func plain(args []string) bool {
+	name := strings.ToUpper(args[0])
+	return !strings.HasPrefix(name, "EMQ.") && !strings.HasPrefix(name, "TRA.")
+}
