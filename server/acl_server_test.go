@@ -236,3 +236,28 @@ func TestACLConfiguredUsers(t *testing.T) {
 	require.Len(t, a.lines(), 2)
 	require.Empty(t, testACL().lines(), "the default user is as it was")
 }
+
+// TestACLOnAWaitingClient takes away the key that a parked client waits for.
+func TestACLOnAWaitingClient(t *testing.T) {
+	addr := startServer(t)
+	admin, c := dial(t, addr), dial(t, addr)
+	admin.do("ACL SETUSER bob on nopass +@all allkeys")
+	require.Equal(t, "+OK\r\n", c.do("AUTH bob x"))
+	c.send("BZPOPMIN z 0")
+	for !strings.Contains(admin.do("CLIENT LIST"), "flags=b") {
+	}
+	admin.do("ACL SETUSER bob resetkeys")
+	require.Equal(t, ":1\r\n", admin.do("ZADD z 1 a"))
+	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.next())
+	require.Equal(t, "+PONG\r\n", c.do("PING"))
+	require.Equal(t, ":1\r\n", admin.do("ZCARD z"))
+	require.Contains(t, admin.do("ACL LOG"), "$1\r\nz\r\n")
+}
+
+func TestACLInTheMonitor(t *testing.T) {
+	addr := startServer(t)
+	watcher, c := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", watcher.do("MONITOR"))
+	c.do("AUTH default secret")
+	require.Contains(t, watcher.next(), `"AUTH" "(redacted)" "(redacted)"`)
+}

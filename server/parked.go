@@ -129,8 +129,14 @@ func (srv *Server) serveKey(t touch) {
 	}
 }
 
-// retry runs a parked command again in its own database.
+// retry runs a parked command again in its own database, if its client may still run it.
 func (srv *Server) retry(w *waiter, mayBlock bool) error {
+	if mayBlock {
+		if err := gateACL(srv, w.s, w.row, w.args); err != nil {
+			srv.reject(w.s, w.row, err)
+			return err
+		}
+	}
 	db := w.s.db
 	w.s.db = w.db
 	err := srv.perform(w.s, w.row, w.args, mayBlock, true)
