@@ -212,5 +212,8 @@ func parseHello(args [][]byte) (h helloOptions, err error) {
 	return h, nil
 }
 
-// compatVersion is the Redis version that clients may take this server for: they enable commands by it.
-const compatVersion = "7.2.4"
+// The versions of Redis and of Valkey that clients may take this server for: they enable commands by them.
+const (
+	compatVersion = "7.2.4"
+	compatValkey  = "8.0.0"
+)

@@ -53,10 +53,13 @@ type Server struct {
 	monitors []*session
 	pause    pause
 	unblocks []unblock
+	slowlog  slowlog
+	latency  latencyEvents
 	acl      *acl
 	scratch  aclScratch
 	stats    stats
 	started  int64
+	runID    string
 	cronAt   int64
 	stop     func(error)  // ends Run
 	listener net.Listener // given by Listen instead of the port setting
@@ -69,7 +72,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	srv := &Server{
 		cfg: cfg, log: log, clock: newClock(),
 		store:    store.New(cfg.Databases, rand.Uint64()),
-		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(),
+		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(), latency: latencyEvents{},
 		stop: func(error) {}, wake: func() {},
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
@@ -96,7 +99,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	srv.now = srv.clock.milli()
-	srv.started = srv.now
+	srv.started, srv.runID = srv.now, newRunID()
 	srv.table.Build = Build()
 	srv.table.Build.Started = srv.started
 	return srv, nil
@@ -149,6 +152,7 @@ func (srv *Server) tick() int64 {
 	if srv.now >= srv.cronAt {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
+		srv.stats.sampleOps(srv.now)
 		if !srv.pause.active(srv.now) {
 			srv.expireCycle()
 		}
@@ -195,7 +199,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows}
+	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows}
 }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence

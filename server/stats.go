@@ -17,6 +17,9 @@ type stats struct {
 	netOut      int64
 	blocked     int
 	expireMore  bool
+	peak        int64    // highest memory seen
+	opsAt       [2]int64 // commands and Unix ms at the last two samples, for the rate
+	ops         int64
 }
 
 // reset sets the counters to nothing; what tells the present state stays.
@@ -28,15 +31,36 @@ func (st *stats) reset() {
 // rowStats count one row's calls; micros is time inside the handler.
 type rowStats struct {
 	calls, nanos, rejected, failed int64
+	hist                           *histogram // made by the first call
 }
 
 // account notes one execution that began at the clock's start.
 func (srv *Server) account(s *session, row *commands.Row, args [][]byte, start int64, err error) {
+	nanos := srv.clock.nano() - start
 	st := &srv.stats.rows[row.ID()]
+	if commands.IsWait(err) {
+		return // the run that serves it counts
+	}
 	st.calls++
-	st.nanos += srv.clock.nano() - start
+	st.nanos += nanos
 	srv.stats.commands++
-	if err != nil && !commands.IsWait(err) {
+	if srv.cfg.LatencyTracking {
+		if st.hist == nil {
+			st.hist = new(histogram)
+		}
+		st.hist.add(nanos)
+	}
+	if micros := nanos / 1000; micros >= srv.cfg.SlowlogLogSlowerThan {
+		srv.noteSlow(s, row, args, micros)
+	}
+	if nanos > 1e6 {
+		event := "command"
+		if row.Has(commands.Fast) {
+			event = "fast-command"
+		}
+		srv.spike(event, nanos)
+	}
+	if err != nil {
 		st.failed++
 		srv.stats.countError(err)
 	}
@@ -56,3 +80,23 @@ func (st *stats) countError(err error) {
 	}
 	st.errors[code]++
 }
+
+// errorReplies returns how many error replies were counted.
+func (st *stats) errorReplies() (n int64) {
+	for _, k := range st.errors {
+		n += k
+	}
+	return n
+}
+
+// sampleOps renews the rate of commands; it is called about ten times a second.
+func (st *stats) sampleOps(now int64) {
+	if passed := now - st.opsAt[1]; passed > 0 {
+		rate := (st.commands - st.opsAt[0]) * 1000 / passed
+		st.ops += (rate - st.ops) / 4
+		st.opsAt = [2]int64{st.commands, now}
+	}
+}
+
+// opsPerSecond returns the recent rate of commands.
+func (st *stats) opsPerSecond() int64 { return max(st.ops, 0) }
