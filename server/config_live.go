@@ -14,8 +14,8 @@ func (c *Config) Get(patterns ...string) []Pair {
 	var found []Pair
 	seen := map[string]bool{}
 	add := func(s *setting, name string) {
-		if !seen[name] && !s.File {
-			seen[name] = true
+		if !seen[s.Name] && !s.File {
+			seen[s.Name] = true
 			found = append(found, Pair{name, s.text(c)})
 		}
 	}

@@ -24,6 +24,7 @@ func serve(cfg *server.Config) error {
 	for _, w := range cfg.Warnings() {
 		log.Warn(w)
 	}
+	fitClients(cfg, log)
 	node, err := server.New(cfg, log)
 	if err != nil {
 		return err
