@@ -1,0 +1,131 @@
+package commands_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/echomq/emqd/commands"
+)
+
+// TestEMQRows spells the facts of every row out: clients rely on them, so a changed one is changed here too, on purpose.
+func TestEMQRows(t *testing.T) {
+	want := []struct {
+		name   string
+		arity  int
+		flags  string
+		keys   string // the rests of the keys behind the base
+		tokens string
+	}{
+		{"emq.version", 1, "readonly fast", "", ""},
+		{"emq.install", 1, "write denyoom admin noscript", "", "install"},
+		{"emq.enqueue", 6, "write denyoom fast movablekeys", "job:<id> pending", "enqueue"},
+		{"emq.schedule", 8, "write denyoom fast movablekeys", "job:<id> schedule", "schedule"},
+		{"emq.claim", 6, "write denyoom fast movablekeys", "pending active <base>", "claim claim.pause"},
+		{"emq.extend", 7, "write fast movablekeys", "active job:<id>", "extend"},
+		{"emq.extends", -5, "write movablekeys", "active <base>", "extends"},
+		{"emq.complete", 7, "write fast movablekeys", "active job:<id> <base>", "complete"},
+		{"emq.promote", 6, "write denyoom movablekeys", "schedule pending <base>", "promote"},
+		{"emq.reschedule", 7, "write denyoom fast movablekeys", "schedule job:<id>", "reschedule"},
+		{"emq.delay", 9, "write fast movablekeys", "job:<id> active schedule", "delay"},
+		{"emq.fail", 12, "write fast movablekeys", "active schedule dead job:<id> <base>", "fail fail.budget"},
+		{"emq.reprocess", 6, "write denyoom fast movablekeys", "job:<id> dead pending", "reprocess"},
+		{"emq.requeue", 7, "write fast movablekeys", "active pending job:<id>", "requeue"},
+		{"emq.stalled.check", 8, "write denyoom movablekeys", "active pending dead <base>", "stalled stalled.restart"},
+		{"emq.failures.incr", 4, "write denyoom fast movablekeys", "stream:<name>:failures:<group>", "bus.failures"},
+		{"emq.publish", -5, "write pubsub fast movablekeys", "events", "bus.publish"},
+	}
+	table := commands.New(commands.All()...)
+	for _, w := range want {
+		row := table.Lookup([]byte(w.name))
+		require.NotNil(t, row, w.name)
+		require.Equal(t, w.arity, row.Arity, w.name)
+		require.Equal(t, w.flags, strings.Join(row.Flags.Names(), " "), w.name)
+		require.Equal(t, w.tokens, strings.Join(row.Tokens, " "), w.name)
+		var keys []string
+		for _, kind := range row.Layout {
+			rest := strings.TrimPrefix(kind.Pattern(), "emq:{q}:")
+			if rest == "" {
+				rest = "<base>"
+			}
+			keys = append(keys, rest)
+		}
+		require.Equal(t, w.keys, strings.Join(keys, " "), w.name)
+	}
+}
+
+// TestEMQRowsAgreeWithThemselves holds what the rows say twice against each other: arity and syntax, layout and keys.
+func TestEMQRowsAgreeWithThemselves(t *testing.T) {
+	table := commands.New(commands.All()...)
+	n := newNode(t)
+	seen := 0
+	for _, row := range table.Rows() {
+		if !strings.HasPrefix(row.Name, "emq.") {
+			continue
+		}
+		seen++
+		require.Contains(t, row.ACLCategories(), "emq", row.Name)
+		require.Equal(t, "1.0.0", row.Since, row.Name)
+		if row.Has(commands.Write) {
+			require.True(t, row.Has(commands.OwnGuard|commands.KeyEvents), row.Name)
+			require.Equal(t, row.Family == "admission", row.Has(commands.Admission), row.Name)
+		}
+		if len(row.Layout) == 0 {
+			continue
+		}
+		fixed, _, open := strings.Cut(row.Syntax, " [")
+		words := strings.Fields(strings.NewReplacer("in | at", "in|at").Replace(fixed))
+		require.Equal(t, "numkeys", words[0], row.Name)
+		arity := 1 + len(words)
+		if open {
+			arity = -arity
+		}
+		require.Equal(t, row.Arity, arity, "%s %s", row.Name, row.Syntax)
+
+		call := [][]byte{[]byte(row.Name), []byte{byte('0' + len(row.Layout))}}
+		var keys []commands.KeyAt
+		for i, kind := range row.Layout {
+			call = append(call, []byte(kind.Pattern()))
+			keys = append(keys, commands.KeyAt{Pos: 2 + i, Flags: commands.KeyRW | commands.KeyAccess | commands.KeyUpdate})
+		}
+		for len(call) < max(row.Arity, -row.Arity) {
+			call = append(call, []byte("1"))
+		}
+		require.Equal(t, keys, row.AppendKeys(nil, call), row.Name)
+		n.run(call)
+		require.NotContains(t, string(n.reply.Bytes()), "EMQLAYOUT this verb takes", row.Name)
+		n.call.Tx.Commit()
+	}
+	require.Equal(t, 17, seen)
+}
+
+func TestEMQVersionTellsTheTableAndTheBuild(t *testing.T) {
+	n := newNode(t)
+	n.table.Build = commands.Build{Version: "12.3.4", Commit: "abc", Date: "2026-01-02", Started: 77}
+	reply := n.do("EMQ.VERSION")
+	for _, part := range []string{`$"wire" $"echomq:6.0.0"`, `$"epoch" :6`, `$"version" $"12.3.4"`, `$"major" :12`, `$"build" $"abc 2026-01-02"`} {
+		require.Contains(t, strings.Join(strings.Fields(reply), " "), part)
+	}
+	require.True(t, slices.IsSorted(n.table.Tokens()))
+	for _, row := range n.table.Every() {
+		for _, token := range row.Tokens {
+			require.Contains(t, reply, `$"`+token+`"`)
+		}
+	}
+	info := strings.Join(strings.Fields(n.do("TRA.INFO")), " ")
+	for _, part := range []string{`$"server" $"emqd"`, `$"fence" $"echomq:6.0.0"`, `$"epoch" :1`, `$"started_at" :77`} {
+		require.Contains(t, info, part)
+	}
+}
+
+func TestTRACommandsTellsEveryRow(t *testing.T) {
+	n := newNode(t)
+	reply := n.do("TRA.COMMANDS")
+	require.Equal(t, len(n.table.Every()), strings.Count(reply, `$"complexity"`))
+	for _, row := range n.table.Every() {
+		require.Contains(t, reply, `$"`+row.FullName()+`"`)
+	}
+	require.Equal(t, 6, strings.Count(n.do("TRA.COMMANDS", "family", "TRA"), `$"complexity"`))
+}
