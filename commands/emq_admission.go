@@ -12,7 +12,7 @@ var emqAdmissionRows = []Row{
 	{
 		Name: "emq.schedule", Family: "admission", Arity: 8, Flags: emqWrite | Admission | DenyOOM | Fast, Do: emqSchedule,
 		Keys: emqKeys, Layout: fence.Layout{fence.Row, fence.Schedule}, Tokens: []string{"schedule"},
-		Syntax: "numkeys job schedule id payload in | at milliseconds", Since: "1.0.0",
+		Syntax: "numkeys job schedule id payload <IN | AT> milliseconds", Since: "1.0.0",
 		Complexity: "O(log N) where N is the number of scheduled jobs",
 		Summary:    "Adds a job that becomes due at a time to come, unless its row exists.",
 	},

@@ -13,14 +13,14 @@ var emqSchedulingRows = []Row{
 	{
 		Name: "emq.reschedule", Family: "scheduling", Arity: 7, Flags: emqWrite | DenyOOM | Fast, Do: emqReschedule,
 		Keys: emqKeys, Layout: fence.Layout{fence.Schedule, fence.Row}, Tokens: []string{"reschedule"},
-		Syntax: "numkeys schedule job id in | at milliseconds", Since: "1.0.0",
+		Syntax: "numkeys schedule job id <IN | AT> milliseconds", Since: "1.0.0",
 		Complexity: "O(log N) where N is the number of scheduled jobs",
 		Summary:    "Gives a scheduled job another due time.",
 	},
 	{
 		Name: "emq.delay", Family: "scheduling", Arity: 9, Flags: emqWrite | Fast, Do: emqDelay,
 		Keys: emqKeys, Layout: fence.Layout{fence.Row, fence.Active, fence.Schedule}, Tokens: []string{"delay"},
-		Syntax: "numkeys job active schedule id token in | at milliseconds", Since: "1.0.0",
+		Syntax: "numkeys job active schedule id token <IN | AT> milliseconds", Since: "1.0.0",
 		Complexity: "O(log N) where N is the number of jobs that are active or scheduled",
 		Summary:    "Puts a job that the caller holds off to a time to come, without counting a failure.",
 	},

@@ -100,9 +100,9 @@ func replyRow(r *Reply, row *Row) {
 	r.Text("arity")
 	r.Int(int64(row.Arity))
 	r.Text("flags")
-	replyTexts(r, row.Flags.Names())
+	replyTexts(r, row.Flags.Words())
 	r.Text("own_flags")
-	replyTexts(r, row.Flags.OwnNames())
+	replyTexts(r, row.Flags.OwnWords())
 	r.Text("keys")
 	r.Array(len(row.Keys))
 	for i := range row.Keys {
@@ -155,7 +155,7 @@ func replyKeySpec(r *Reply, k *KeySpec) {
 		r.Int(int64(f.n))
 	}
 	r.Text("flags")
-	replyTexts(r, k.Flags.Names())
+	replyTexts(r, k.Flags.AllWords())
 	r.Text("notes")
 	r.Text(k.Notes)
 }

@@ -26,7 +26,7 @@ var traBitmapRows = []Row{
 			{Index: 3, Last: -1, Step: 1, Flags: KeyRO | KeyAccess},
 		},
 		Categories: []string{"bitmap"},
-		Syntax:     "and | or | xor | andnot destkey key [key ...]", Since: "1.0.0",
+		Syntax:     "<AND | OR | XOR | ANDNOT> destkey key [key ...]", Since: "1.0.0",
 		Complexity: "O(N) where N is the length of the longest string",
 		Summary:    "Combines string values bit by bit, stores the result and counts its set bits.",
 	},
