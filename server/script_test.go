@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/parity/script"
 	"github.com/echomq/emqd/parity/wire"
 )
@@ -20,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the expectations of the scripts
 func TestScripts(t *testing.T) {
 	files, err := script.Load("../commands/testdata/*.txt")
 	require.NoError(t, err)
-	table := commands.New(append(commands.All(), families()...)...)
+	table := Table()
 	knows := func(args []string) bool { return table.Lookup([]byte(args[0])) != nil }
 	for _, f := range files {
 		answers, bad := script.Answers{}, map[*script.Step]bool{}

@@ -78,7 +78,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
 		}, btree.Options{NoLocks: true}),
 	}
-	srv.table = commands.New(append(commands.All(), families()...)...)
+	srv.table = Table()
 	srv.stats.rows = make([]rowStats, len(srv.table.Every()))
 	srv.call.Reply, srv.call.Table = new(commands.Reply), srv.table
 	for range cfg.Databases {
@@ -201,6 +201,9 @@ func (srv *Server) checkClients() {
 func families() [][]commands.Row {
 	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows}
 }
+
+// Table returns a new table of every command of a node.
+func Table() *commands.Table { return commands.New(append(commands.All(), families()...)...) }
 
 // markReady does what is left to do between listening and serving: with the setting install, it puts the fence
 // value where there is none.
