@@ -223,7 +223,7 @@ func unknownCommand(args [][]byte) Error {
 // categories derives the ACL categories from family and flags, as Valkey does.
 func categories(r *Row) []string {
 	set := map[string]bool{}
-	if c, ok := familyCategory[r.Family]; ok {
+	if c, ok := familyCategory[r.Family]; ok && r.Do != nil { // a mere container has none
 		set[c] = true
 	}
 	for _, c := range r.Categories {
