@@ -13,6 +13,13 @@ func commandSub(name string, arity int, syntax, summary, complexity, since strin
 	}
 }
 
+// commandHelp is HELP with the category of its siblings.
+func commandHelp() Row {
+	row := HelpRow("5.0.0")
+	row.Categories = []string{"connection"}
+	return row
+}
+
 var commandRows = []Row{{
 	Name: "command", Family: "server", Arity: -1, Flags: commandFlags, Categories: []string{"connection"}, Do: cmdCommand,
 	Summary: "Returns detailed information about all commands.", Since: "2.8.13", Complexity: "O(N) where N is the number of commands",
@@ -24,7 +31,7 @@ var commandRows = []Row{{
 			"O(N) where N is the number of arguments to the command", "2.8.13", cmdCommandGetKeys),
 		commandSub("getkeysandflags", -3, "command [arg [arg ...]]", "Extracts the key names and access flags for an arbitrary command.",
 			"O(N) where N is the number of arguments to the command", "7.0.0", cmdCommandGetKeysAndFlags),
-		HelpRow("5.0.0"),
+		commandHelp(),
 		commandSub("info", -2, "[command-name [command-name ...]]", "Returns information about one, multiple or all commands.",
 			"O(N) where N is the number of commands to look up", "2.8.13", cmdCommandInfo),
 		commandSub("list", -2, "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", "Returns a list of command names.",

@@ -16,7 +16,10 @@ func serverRow(name string, arity int, flags commands.Flags, syntax, summary, co
 
 var serverRows = []commands.Row{
 	withCategories(serverRow("info", -1, 0, "[section [section ...]]", "Returns information and statistics about the server.", "O(1)", "1.0.0", cmdInfo), "dangerous"),
-	serverRow("lolwut", -1, commands.ReadOnly|commands.Fast, "[VERSION version]", "Displays computer art and the server's version.", "O(1)", "5.0.0", cmdLolwut),
+	{
+		Name: "lolwut", Family: "server", Arity: -1, Flags: commands.ReadOnly | commands.Fast, Do: cmdLolwut, Syntax: "[VERSION version]",
+		Since: "5.0.0", Summary: "Displays computer art and the server's version.", Complexity: "O(1)",
+	},
 	withCategories(serverRow("role", 1, commands.NoScript|commands.Fast, "", "Returns the replication role.", "O(1)", "2.8.12", cmdRole), "admin", "dangerous"),
 	serverRow("shutdown", -1, commands.Admin|commands.NoScript|commands.AllowBusy|commands.NoMulti, "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
 		"Synchronously saves the database(s) to disk and shuts down the server.", "O(N) when saving, where N is the number of keys", "1.0.0", cmdShutdown),
