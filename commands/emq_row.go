@@ -78,14 +78,13 @@ func (r *jobRow) flow() bool {
 	return string(state) == string(stateAwaiting)
 }
 
-// failed returns the count of failures with one more. A row whose leases were always given here, which
-// lease_epoch tells, has none while the field is absent; one that a script wrote counts from attempts - 1.
+// failed returns the count of failures with one more. While the field is absent there were none, if the leases were
+// given here, which lease_epoch tells; a row that a script wrote counts from attempts - 1.
 func (r *jobRow) failed() (int64, error) {
 	held, ok, err := hashInt(&r.Hash, fieldFailures)
 	if err == nil && !ok && !r.has(fieldEpoch) {
-		if held, _, err = hashInt(&r.Hash, fieldAttempts); err == nil {
-			return held, nil
-		}
+		held, _, err = hashInt(&r.Hash, fieldAttempts)
+		held = max(held-1, 0)
 	}
 	if err != nil {
 		return 0, err
