@@ -8,10 +8,16 @@ var hashRows = []Row{
 		Summary: "Creates or modifies the value of a field in a hash.", Complexity: "O(1) for each field/value pair added",
 	},
 	{
-		Name: "hget", Family: "hash", Arity: 3, Flags: ReadOnly | Fast, Do: cmdHGet,
-		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key field", Since: "2.0.0",
-		Summary: "Returns the value of a field in a hash.", Complexity: "O(1)",
+		Name: "hmset", Family: "hash", Arity: -4, Flags: Write | DenyOOM | Fast, Do: cmdHMSet,
+		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
+		Syntax: "key field value [field value ...]", Since: "2.0.0",
+		Summary: "Sets the values of several fields of a hash; the old form of HSET.", Complexity: "O(N) where N is the number of fields",
+	},
+	{
+		Name: "hsetnx", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHSetNX,
+		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyInsert}},
+		Syntax: "key field value", Since: "2.0.0",
+		Summary: "Sets the value of a field of a hash only when the field is absent.", Complexity: "O(1)",
 	},
 	{
 		Name: "hdel", Family: "hash", Arity: -3, Flags: Write | Fast, Do: cmdHDel,
@@ -20,11 +26,36 @@ var hashRows = []Row{
 		Summary: "Deletes one or more fields and their values from a hash.", Complexity: "O(N) where N is the number of fields",
 	},
 	{
-		Name: "hgetall", Family: "hash", Arity: 2, Flags: ReadOnly, Do: cmdHGetAll,
-		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key", Since: "2.0.0",
-		Summary: "Returns all fields and values in a hash.", Complexity: "O(N) where N is the size of the hash",
+		Name: "hincrby", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHIncrBy,
+		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
+		Syntax: "key field increment", Since: "2.0.0",
+		Summary: "Adds to the integer value of a field of a hash. An absent field counts as 0.", Complexity: "O(1)",
 	},
+	{
+		Name: "hincrbyfloat", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHIncrByFloat,
+		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
+		Syntax: "key field increment", Since: "2.6.0",
+		Summary: "Adds to the floating-point value of a field of a hash. An absent field counts as 0.", Complexity: "O(1)",
+	},
+}
+
+// setFields sets the pairs of HSET and HMSET and returns how many fields are new.
+func setFields(c *Call) (created int, err error) {
+	pairs := c.Args[2:]
+	if len(pairs)%2 != 0 {
+		return 0, ErrArity(c.Row.FullName())
+	}
+	h, err := c.Tx.Hash(c.Args[1])
+	if err != nil {
+		return 0, err
+	}
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		if h.Set(pairs[0], pairs[1]) {
+			created++
+		}
+	}
+	c.Tx.Notify('h', "hset", c.Args[1])
+	return created, nil
 }
 
 // cmdHSet handles HSET key field value [field value ...].
@@ -34,41 +65,46 @@ var hashRows = []Row{
 // Errors:  arity when a value is missing, WRONGTYPE
 // Effects: HSET
 func cmdHSet(c *Call) error {
-	pairs := c.Args[2:]
-	if len(pairs)%2 != 0 {
-		return ErrArity(c.Row.FullName())
-	}
-	h, err := c.Tx.Hash(c.Args[1])
+	created, err := setFields(c)
 	if err != nil {
 		return err
 	}
-	created := 0
-	for ; len(pairs) > 0; pairs = pairs[2:] {
-		if h.Set(pairs[0], pairs[1]) {
-			created++
-		}
-	}
-	c.Tx.Notify('h', "hset", c.Args[1])
 	c.Reply.Int(int64(created))
 	return nil
 }
 
-// cmdHGet handles HGET key field.
+// cmdHMSet handles HMSET key field value [field value ...].
 //
 // Keys:    hash
-// Reply:   the value, or null when the field or the key is absent
+// Reply:   OK
+// Errors:  arity when a value is missing, WRONGTYPE
+// Effects: HSET
+func cmdHMSet(c *Call) error {
+	if _, err := setFields(c); err != nil {
+		return err
+	}
+	c.Reply.OK()
+	return nil
+}
+
+// cmdHSetNX handles HSETNX key field value.
+//
+// Keys:    hash
+// Reply:   1, or 0 when the field is there
 // Errors:  WRONGTYPE
-// Effects: none
-func cmdHGet(c *Call) error {
+// Effects: HSET
+func cmdHSetNX(c *Call) error {
 	h, err := c.Tx.Hash(c.Args[1])
 	if err != nil {
 		return err
 	}
-	if v, ok := h.Get(c.Args[2]); ok {
-		c.Reply.Bulk(v)
-	} else {
-		c.Reply.Null()
+	if _, ok := h.Get(c.Args[2]); ok {
+		c.Reply.Int(0)
+		return nil
 	}
+	h.Set(c.Args[2], c.Args[3])
+	c.Tx.Notify('h', "hset", c.Args[1])
+	c.Reply.Int(1)
 	return nil
 }
 
@@ -93,25 +129,5 @@ func cmdHDel(c *Call) error {
 		c.Tx.Notify('h', "hdel", c.Args[1])
 	}
 	c.Reply.Int(int64(removed))
-	return nil
-}
-
-// cmdHGetAll handles HGETALL key.
-//
-// Keys:    hash
-// Reply:   map of fields to values
-// Errors:  WRONGTYPE
-// Effects: none
-func cmdHGetAll(c *Call) error {
-	h, err := c.Tx.Hash(c.Args[1])
-	if err != nil {
-		return err
-	}
-	c.Reply.Map(h.Len())
-	h.Each(func(field, value []byte) bool {
-		c.Reply.Bulk(field)
-		c.Reply.Bulk(value)
-		return true
-	})
 	return nil
 }

@@ -76,3 +76,51 @@ func (w timeWord) unixMilli(n, now int64) (at int64, ok bool) {
 	}
 	return n, true
 }
+
+const (
+	errExpireNX   Error = "ERR NX and XX, GT or LT options at the same time are not compatible"
+	errExpireGTLT Error = "ERR GT and LT options at the same time are not compatible"
+)
+
+// expireIf is the condition under which EXPIRE and its siblings, for keys and for hash fields, set a time.
+type expireIf struct {
+	nx, xx, gt, lt bool
+}
+
+// parseExpireIf reads the words NX, XX, GT and LT, of which all of args must be.
+func parseExpireIf(args [][]byte) (cond expireIf, err error) {
+	for _, word := range args {
+		switch {
+		case Is(word, "nx"):
+			cond.nx = true
+		case Is(word, "xx"):
+			cond.xx = true
+		case Is(word, "gt"):
+			cond.gt = true
+		case Is(word, "lt"):
+			cond.lt = true
+		default:
+			return cond, Error("ERR Unsupported option " + Echo(word))
+		}
+	}
+	if cond.nx && (cond.xx || cond.gt || cond.lt) {
+		return cond, errExpireNX
+	}
+	if cond.gt && cond.lt {
+		return cond, errExpireGTLT
+	}
+	return cond, nil
+}
+
+// allows reports whether the time at may take the place of old, 0 for none, which counts as later than any.
+func (cond expireIf) allows(old, at int64) bool {
+	switch {
+	case cond.nx && old != 0, cond.xx && old == 0:
+		return false
+	case cond.gt && (old == 0 || at <= old):
+		return false
+	case cond.lt && old != 0 && at >= old:
+		return false
+	}
+	return true
+}

@@ -60,8 +60,10 @@ func (t *hashTable) get(field []byte, now int64) (hashField, bool) {
 	if r == 0 {
 		return hashField{}, false
 	}
-	f := t.load(r)
-	return f, f.at == 0 || f.at > now
+	if f := t.load(r); f.at == 0 || f.at > now {
+		return f, true
+	}
+	return hashField{}, false
 }
 
 // visible returns the number of fields whose time has not come.
@@ -125,15 +127,16 @@ func (t *hashTable) set(tx *Tx, field, value []byte) bool {
 
 // stamp gives a field of the table the expiry time at, 0 for none.
 func (t *hashTable) stamp(tx *Tx, f hashField, at int64) {
+	if f.at == at {
+		return
+	}
 	before := t.mem()
-	t.forget(f)
 	w := uvarintLen(len(f.name))
 	head := 1 + w + len(f.name)
 	r := f.r
-	switch {
-	case f.at != 0 && at != 0:
+	if f.at != 0 && at != 0 {
 		binary.LittleEndian.PutUint64(tx.s.a.Bytes(r)[head:], uint64(at))
-	case f.at != at:
+	} else {
 		// The value shifts by the width of the time: a new block, so that bytes read before stay true.
 		size, flags := head+packedSize(len(f.value)), byte(0)
 		if at != 0 {
@@ -151,12 +154,14 @@ func (t *hashTable) stamp(tx *Tx, f hashField, at int64) {
 		t.d.Replace(f.name, r)
 		tx.s.a.Free(f.r)
 	}
+	// Add first, then take away: a tree that was never empty allocates nothing.
 	if at != 0 {
 		if t.due == nil {
 			t.due = newDeadlines()
 		}
 		t.due.Set(deadline{at, r})
 	}
+	t.forget(f)
 	t.schedule()
 	tx.s.resized(before, t.mem())
 }
@@ -185,13 +190,13 @@ func (t *hashTable) register(next int64) {
 	if next == t.next {
 		return
 	}
+	if next != 0 {
+		t.home.fields.Set(fieldDeadline{next, t.slot})
+	}
 	if t.next != 0 {
 		t.home.fields.Delete(fieldDeadline{t.next, t.slot})
 	}
 	t.next = next
-	if next != 0 {
-		t.home.fields.Set(fieldDeadline{next, t.slot})
-	}
 }
 
 // settle notes where the table stands.
