@@ -29,7 +29,7 @@ type family struct {
 }
 
 // families lists what is compared; each file of generators has one.
-var families = []family{bitmapFamily, hashFamily, stringFamily}
+var families = []family{bitmapFamily, hashFamily, listFamily, setFamily, stringFamily}
 
 // episode is how many calls meet on one keyspace.
 const episode = 150
