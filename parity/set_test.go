@@ -1,6 +1,6 @@
 package parity
 
-// SPOP and SRANDMEMBER choose as each server likes, so they are in the scripts alone.
+// SPOP, SRANDMEMBER and SSCAN choose as each server likes, so they are in the scripts alone.
 var setFamily = family{
 	name: "set",
 	templates: []string{
@@ -8,7 +8,6 @@ var setFamily = family{
 		"SCARD <key>", "SISMEMBER <key> <member>", "SMISMEMBER <key> {<member>}", "SMEMBERS <key>", "SMOVE <key> <key> <member>",
 		"SINTER {<key>}", "SUNION {<key>}", "SDIFF {<key>}", "SINTERCARD <count> {<key>} [LIMIT <count>]",
 		"SINTERCARD 2 <key> <key> [LIMIT <count>]", "SINTERSTORE <key> {<key>}", "SUNIONSTORE <key> {<key>}", "SDIFFSTORE <key> {<key>}",
-		"SSCAN <key> 0 [MATCH <pattern>] COUNT (100|x)",
 	},
 	final: []string{"SMEMBERS KEY", "SCARD KEY"},
 }
