@@ -15,7 +15,8 @@ var emqBusRows = []Row{
 	},
 	{
 		Name: "emq.publish", Family: "bus", Arity: -5, Flags: emqWrite | PubSub | Fast, Do: emqPublish,
-		Keys: emqKeys, Layout: fence.Layout{fence.Events}, Tokens: []string{"bus.publish"},
+		Keys:   []KeySpec{emqKeys[0], {Index: 2, Flags: KeyChannel}}, // the key is a channel's name
+		Layout: fence.Layout{fence.Events}, Tokens: []string{"bus.publish"},
 		Syntax: "numkeys events event id [field value [field value ...]]", Since: "1.0.0",
 		Complexity: "O(S) where S is the number of subscribers",
 		Summary:    "Publishes a lifecycle event of a job on the queue's channel.",
