@@ -152,6 +152,12 @@ func (h *Hash) Delete(field []byte) bool {
 		}
 		tx.extend("HDEL", h.key, field)
 		t.remove(tx, field)
+		if t.spent(tx.now) {
+			// The others are past their time: the key goes now, and says so itself.
+			tx.expire(&h.e)
+			h.e, h.gen = entry{}, tx.gen
+			return true
+		}
 		h.trim(t.d.Len())
 		return true
 	}

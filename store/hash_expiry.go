@@ -60,7 +60,10 @@ var (
 	oneWord    = []byte("1")
 )
 
-// purge removes the fields whose time has come, before something is written.
+// purgeBudget is how many fields past their time a write removes at most; the cycle removes the others.
+const purgeBudget = 64
+
+// purge removes some of the fields whose time has come, before something is written.
 func (h *Hash) purge() {
 	h.sync()
 	if !h.e.ok() {
@@ -70,7 +73,7 @@ func (h *Hash) purge() {
 	if t == nil || t.next == 0 || t.next > h.tx.now {
 		return
 	}
-	h.tx.purgeFields(h.key, t, t.due.Len())
+	h.tx.purgeFields(h.key, t, purgeBudget)
 }
 
 // purgeFields removes up to budget fields of t, the value of key, whose time has come, and returns how many it

@@ -280,6 +280,43 @@ func TestFieldsGoWhenTheirTimeComes(t *testing.T) {
 	require.EqualValues(t, 3, s.Stats.ExpiredFields)
 }
 
+func TestManyFieldsPastTheirTime(t *testing.T) {
+	p := newPair()
+	key, last := []byte("h"), []byte("last")
+	open := func(tx *Tx) Hash {
+		h, err := tx.Hash(key)
+		require.NoError(t, err)
+		return h
+	}
+	p.do(t, func(tx *Tx) {
+		h := open(tx)
+		h.Set(last, nil)
+		for i := range 1000 {
+			h.Set(fmt.Append(nil, i), nil)
+			h.ExpireField(fmt.Append(nil, i), p.now+1)
+		}
+	})
+	p.now++
+	p.do(t, func(tx *Tx) {
+		h := open(tx)
+		require.True(t, h.Set([]byte("999"), nil), "a field past its time counts as new")
+		require.False(t, h.Delete([]byte("998")))
+		require.Equal(t, 2, h.Len())
+		require.Less(t, tx.Effects().Args(0), 2*purgeBudget+2, "one write removes a few")
+		require.True(t, h.Delete([]byte("999")))
+	})
+	p.do(t, func(tx *Tx) {
+		h := open(tx)
+		other := open(tx)
+		require.True(t, h.Delete(last))
+		require.False(t, h.Exists())
+		require.True(t, other.Set(last, nil))
+		require.Equal(t, 1, h.Len())
+		require.Contains(t, lines(tx.Effects()), "DEL h")
+	})
+	require.Equal(t, p.Digest(p.now), p.replica.Digest(p.now))
+}
+
 func TestFieldTimesFollowTheKey(t *testing.T) {
 	s := New(2, 1)
 	tx := s.Begin(0, 100, false)

@@ -94,14 +94,17 @@ func (t *hashTable) spent(now int64) bool {
 	return last.at <= now
 }
 
-// set stores a field without an expiry time and reports whether it is new.
+// set stores a field without an expiry time and reports whether it is new: absent, or there past its time.
 func (t *hashTable) set(tx *Tx, field, value []byte) bool {
 	before := t.mem()
 	w := uvarintLen(len(field))
 	size := 1 + w + len(field) + packedSize(len(value))
 	old := t.d.Find(field)
+	fresh := old == 0
 	if old != 0 {
-		t.forget(t.load(old))
+		f := t.load(old)
+		fresh = f.at != 0 && f.at <= tx.now
+		t.forget(f)
 	}
 	r, b := old, []byte(nil)
 	if old != 0 && tx.s.a.Fits(old, size) {
@@ -122,7 +125,7 @@ func (t *hashTable) set(tx *Tx, field, value []byte) bool {
 	}
 	t.schedule()
 	tx.s.resized(before, t.mem())
-	return old == 0
+	return fresh
 }
 
 // stamp gives a field of the table the expiry time at, 0 for none.
