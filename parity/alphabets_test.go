@@ -36,7 +36,7 @@ var sharedFinal = []string{"TYPE KEY", "EXPIRETIME KEY", "OBJECT ENCODING KEY"}
 // orders holds the commands whose replies are not compared to the byte.
 var orders = map[string]order{
 	"HGETALL": {group: 2}, "HKEYS": {group: 1}, "HVALS": {group: 1}, "HSCAN": {group: 2},
-	"SMEMBERS": {group: 1}, "SINTER": {group: 1}, "SUNION": {group: 1}, "SDIFF": {group: 1}, "SSCAN": {group: 1},
+	"SMEMBERS": {group: 1}, "SINTER": {group: 1}, "SUNION": {group: 1}, "SDIFF": {group: 1}, "SPOP": {group: 1}, "SRANDMEMBER": {group: 1}, "SSCAN": {group: 1},
 	"KEYS": {group: 1}, "SCAN": {group: 1}, "ZSCAN": {group: 2},
 	"TTL": {near: 10}, "EXPIRETIME": {near: 10}, "PTTL": {near: 10_000}, "PEXPIRETIME": {near: 10_000},
 	"HRANDFIELD": {group: 1},

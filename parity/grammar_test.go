@@ -11,10 +11,12 @@ import (
 //	SET <key> <value> [NX|XX] [EX <seconds>|KEEPTTL]
 //
 // Words stand for themselves, <name> for a word of an alphabet, [a|b] for one of the alternatives or none,
-// (a|b) for one of them, {a} for one to three of a.
+// (a|b) for one of them, {a} for one to three of a. A command with ! before it is never spoilt: its calls are as
+// the template says.
 type template struct {
-	text string
-	node node
+	text  string
+	node  node
+	exact bool
 }
 
 type node interface {
@@ -64,12 +66,13 @@ func (r repeat) add(rng *rand.Rand, args []string) []string {
 
 // parseTemplate panics on a mistake: templates are part of the test.
 func parseTemplate(text string, words map[string]alphabet) template {
-	p := templateParser{rest: text, words: words}
+	rest, exact := strings.CutPrefix(text, "!")
+	p := templateParser{rest: rest, words: words}
 	n := p.alternatives()
 	if p.rest != "" {
 		panic(fmt.Sprintf("template %q: %q is left", text, p.rest))
 	}
-	return template{text, n}
+	return template{text, n, exact}
 }
 
 type templateParser struct {
@@ -150,7 +153,7 @@ func (t template) draw(rng *rand.Rand) []string {
 	if rng.IntN(20) == 0 {
 		args[0] = strings.ToLower(args[0])
 	}
-	if rng.IntN(20) > 0 || len(args) < 2 {
+	if t.exact || rng.IntN(20) > 0 || len(args) < 2 {
 		return args
 	}
 	i := 1 + rng.IntN(len(args)-1)

@@ -1,13 +1,13 @@
 package parity
 
-// SPOP, SRANDMEMBER and SSCAN choose as each server likes, so they are in the scripts alone.
 var setFamily = family{
 	name: "set",
 	templates: []string{
-		"SADD <key> {<member>}", "SADD <key> {<member>}", "SADD <key> {<int>}", "SADD <key> {<int>}", "SREM <key> {<member>}", "SREM <key> {<int>}",
-		"SCARD <key>", "SISMEMBER <key> <member>", "SMISMEMBER <key> {<member>}", "SMEMBERS <key>", "SMOVE <key> <key> <member>",
-		"SINTER {<key>}", "SUNION {<key>}", "SDIFF {<key>}", "SINTERCARD <count> {<key>} [LIMIT <count>]",
-		"SINTERCARD 2 <key> <key> [LIMIT <count>]", "SINTERSTORE <key> {<key>}", "SUNIONSTORE <key> {<key>}", "SDIFFSTORE <key> {<key>}",
+		"SADD <key> {<member>}", "SADD <key> {<member>}", "SADD <key> {<int>}", "SREM <key> <int>", "SREM <key> {<member>}", "SREM <key> <member>", "SCARD <key>",
+		"SISMEMBER <key> <member>", "SMISMEMBER <key> {<member>}", "SMEMBERS <key>", "SMOVE <key> <key> <member>",
+		"!SPOP <key> (100|0|-1|x)", "!SRANDMEMBER <key> (100|0|x)", "SINTER {<key>}", "SUNION {<key>}", "SDIFF {<key>}", "SINTERSTORE <key> {<key>}",
+		"SUNIONSTORE <key> {<key>}", "SDIFFSTORE <key> {<key>}", "SINTERCARD (1 <key>|2 <key> <key>|0 <key>|3 <key>) [LIMIT <count>]",
+		"!SSCAN <key> 0 [MATCH <pattern>] COUNT (100|0|x)",
 	},
 	final: []string{"SMEMBERS KEY", "SCARD KEY"},
 }
