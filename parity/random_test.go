@@ -18,7 +18,7 @@ import (
 
 var (
 	randomCalls = flag.Int("calls", 20_000, "random calls to compare, over all families")
-	randomSeed  = flag.Uint64("seed", 0, "seed of the random calls; 0 takes the day")
+	randomSeed  = flag.Uint64("seed", 1, "seed of the random calls; 0 takes the time")
 )
 
 // family is a set of templates whose calls are mixed, and the reads that show everything at the end.
@@ -39,7 +39,7 @@ const episode = 150
 func TestRandom(t *testing.T) {
 	seed := *randomSeed
 	if seed == 0 {
-		seed = uint64(time.Now().Unix() / 86400)
+		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("seed %d", seed)
 	server := real.Start(t, "--enable-debug-command", "yes")
