@@ -3,6 +3,7 @@ package parity
 var genericFamily = family{
 	name: "generic",
 	templates: []string{
+		"!SADD <key> <200:m>", "!RPUSH <key> <300:v>", "!HSET <key> <300:v f>",
 		"SET <key> <value> [PXAT <msat>]", "SADD <key> {<member>}", "RPUSH <key> {<value>}", "HSET <key> <field> <value>", "ZADD <key> {1 <member>}",
 		"DEL {<key>}", "UNLINK {<key>}", "EXISTS {<key>}", "TYPE <key>", "TOUCH {<key>}", "KEYS <pattern>", "DBSIZE",
 		"RENAME <key> <key>", "RENAMENX <key> <key>", "COPY <key> <key> [DB (0|1|x|100)] [REPLACE]", "MOVE <key> (1|0|100|x)",

@@ -3,6 +3,7 @@ package parity
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -12,11 +13,12 @@ import (
 //
 // Words stand for themselves, <name> for a word of an alphabet, [a|b] for one of the alternatives or none,
 // (a|b) for one of them, {a} for one to three of a. A command with ! before it is never spoilt: its calls are as
-// the template says.
+// the template says. <300:1 m> is 1 m1 1 m2 ... 1 m300, which makes large values; only some episodes have them.
 type template struct {
 	text  string
 	node  node
 	exact bool
+	large bool
 }
 
 type node interface {
@@ -33,6 +35,10 @@ type (
 		optional bool
 	}
 	repeat struct{ node }
+	many   struct {
+		n     int
+		words []string
+	}
 )
 
 func (w word) add(_ *rand.Rand, args []string) []string { return append(args, string(w)) }
@@ -64,6 +70,14 @@ func (r repeat) add(rng *rand.Rand, args []string) []string {
 	return args
 }
 
+func (m many) add(_ *rand.Rand, args []string) []string {
+	for i := range m.n {
+		args = append(args, m.words...)
+		args[len(args)-1] += strconv.Itoa(i + 1)
+	}
+	return args
+}
+
 // parseTemplate panics on a mistake: templates are part of the test.
 func parseTemplate(text string, words map[string]alphabet) template {
 	rest, exact := strings.CutPrefix(text, "!")
@@ -72,12 +86,13 @@ func parseTemplate(text string, words map[string]alphabet) template {
 	if p.rest != "" {
 		panic(fmt.Sprintf("template %q: %q is left", text, p.rest))
 	}
-	return template{text, n, exact}
+	return template{text, n, exact, p.large}
 }
 
 type templateParser struct {
 	rest  string
 	words map[string]alphabet
+	large bool
 }
 
 func (p *templateParser) alternatives() node {
@@ -119,6 +134,14 @@ func (p *templateParser) item() node {
 	case '<':
 		name, rest, _ := strings.Cut(p.rest[1:], ">")
 		p.rest = rest
+		if count, text, ok := strings.Cut(name, ":"); ok {
+			n, err := strconv.Atoi(count)
+			if err != nil {
+				panic(err)
+			}
+			p.large = true
+			return many{n, strings.Fields(text)}
+		}
 		a, ok := p.words[name]
 		if !ok {
 			panic("template: no alphabet " + name)

@@ -3,6 +3,7 @@ package parity
 var listFamily = family{
 	name: "list",
 	templates: []string{
+		"!RPUSH <key> <300:v>", "!LPUSH <key> <2000:longer-value-number->", "!LTRIM <key> 2 -2", "!LPOP <key> 100",
 		"RPUSH <key> {<value>}", "LPUSH <key> {<value>}", "RPUSH <key> <value>", "RPUSHX <key> {<value>}", "LPUSHX <key> {<value>}",
 		"LPOP <key> [<count>]", "RPOP <key> [<count>]", "LLEN <key>", "LRANGE <key> <index> <index>", "LINDEX <key> <index>",
 		"LSET <key> <index> <value>", "LINSERT <key> (BEFORE|AFTER|X) <value> <value>", "LREM <key> <index> <value>", "LTRIM <key> <index> <index>",

@@ -74,8 +74,9 @@ func TestRandom(t *testing.T) {
 
 // generator draws calls of a family, as far as the table has the commands.
 type generator struct {
-	templates, final []template
-	missing          []string
+	small, all []template // without and with those of large values
+	final      []template
+	missing    []string
 }
 
 func newGenerator(f family, table *commands.Table) *generator {
@@ -92,7 +93,12 @@ func newGenerator(f family, table *commands.Table) *generator {
 		}
 		return out
 	}
-	g.templates = parse(append(append([]string{}, sharedTemplates...), f.templates...))
+	g.all = parse(append(append([]string{}, sharedTemplates...), f.templates...))
+	for _, t := range g.all {
+		if !t.large {
+			g.small = append(g.small, t)
+		}
+	}
 	g.final = parse(append(append([]string{}, f.final...), sharedFinal...))
 	return g
 }
@@ -100,8 +106,12 @@ func newGenerator(f family, table *commands.Table) *generator {
 // episode draws calls, and at the end the reads that show every key.
 func (g *generator) episode(rng *rand.Rand) [][]string {
 	var calls [][]string
+	templates := g.small
+	if rng.IntN(8) == 0 {
+		templates = g.all
+	}
 	for range episode {
-		calls = append(calls, g.templates[rng.IntN(len(g.templates))].draw(rng))
+		calls = append(calls, templates[rng.IntN(len(templates))].draw(rng))
 	}
 	for _, key := range alphabets["key"] {
 		for _, f := range g.final {
