@@ -96,7 +96,7 @@ func writeInfo(r *Reply, row *Row) {
 	specs := 0
 	mark := r.Later()
 	for i := range row.Keys {
-		if row.Keys[i].Flags&KeyChannel == 0 {
+		if !row.Keys[i].hidden() {
 			specs++
 			writeKeySpec(r, &row.Keys[i])
 		}

@@ -58,7 +58,7 @@ func (r *Row) Group() string {
 func (r *Row) Range() (first, last, step int) {
 	for i := range r.Keys {
 		k := &r.Keys[i]
-		if k.Flags&KeyChannel != 0 || k.Keyword != "" || k.Unknown || k.Numbered {
+		if k.hidden() || k.Keyword != "" || k.Unknown || k.Numbered {
 			continue
 		}
 		end := k.Last

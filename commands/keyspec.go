@@ -72,6 +72,10 @@ func (r *Row) AppendKeys(dst []KeyAt, args [][]byte) []KeyAt {
 	return r.FindKeys(args, dst[:before])
 }
 
+// hidden reports whether COMMAND does not show the key-spec: Valkey has none for channels that are not
+// shard channels.
+func (k *KeySpec) hidden() bool { return k.Flags&(KeyChannel|KeyNotKey) == KeyChannel }
+
 // HasChannels reports whether calls of the row name channels that the ACL has a say in.
 func (r *Row) HasChannels() bool {
 	for i := range r.Keys {

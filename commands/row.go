@@ -125,7 +125,7 @@ func (r *Row) FullName() string { return r.full }
 // ACL bitmaps are indexed by it.
 func (r *Row) ID() int { return r.id }
 
-// ACLCategories returns the sorted ACL categories of the row, without the @ sign.
+// ACLCategories returns the ACL categories of the row, without the @ sign, in the order of ACL CAT.
 func (r *Row) ACLCategories() []string { return r.cats }
 
 // Has reports whether all of f are set.

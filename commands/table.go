@@ -133,11 +133,6 @@ func (t *Table) add(row *Row) {
 func (t *Table) number(row *Row) {
 	row.id = len(t.every)
 	row.cats = categories(row)
-	for _, c := range row.cats {
-		if !slices.Contains(aclCategories, c) {
-			panic("commands: row \"" + row.full + "\": unknown ACL category " + c)
-		}
-	}
 	t.every = append(t.every, row)
 	t.tokens = append(t.tokens, row.Tokens...)
 }
@@ -253,10 +248,15 @@ func categories(r *Row) []string {
 		set["emq"] = true
 	}
 	out := make([]string, 0, len(set))
-	for c := range set {
-		out = append(out, c)
+	for _, c := range aclCategories {
+		if set[c] {
+			out = append(out, c)
+			delete(set, c)
+		}
 	}
-	slices.Sort(out)
+	for c := range set {
+		panic("commands: row \"" + r.full + "\": unknown ACL category " + c)
+	}
 	return out
 }
 
