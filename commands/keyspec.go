@@ -208,30 +208,3 @@ func bitfieldKeys(args [][]byte, dst []KeyAt) []KeyAt {
 	}
 	return append(dst, KeyAt{Pos: 1, Flags: flags})
 }
-
-// sortKeys finds the keys of SORT: the one sorted and the one behind the last STORE. The keys that BY
-// and GET make up are checked by the handler.
-func sortKeys(args [][]byte, dst []KeyAt) []KeyAt {
-	store := 0
-	for i := 2; i < len(args); i++ {
-		switch {
-		case Is(args[i], "limit"):
-			i += 2
-		case Is(args[i], "get"), Is(args[i], "by"):
-			i++
-		case Is(args[i], "store") && i+1 < len(args):
-			store = i + 1
-			i++
-		}
-	}
-	dst = sortROKeys(args, dst)
-	if store > 0 {
-		dst = append(dst, KeyAt{Pos: store, Flags: KeyOW | KeyUpdate})
-	}
-	return dst
-}
-
-// sortROKeys finds the key of SORT_RO.
-func sortROKeys(_ [][]byte, dst []KeyAt) []KeyAt {
-	return append(dst, KeyAt{Pos: 1, Flags: KeyRO | KeyAccess})
-}

