@@ -33,6 +33,7 @@ func All() [][]Row {
 		stringRows,
 		traBitmapRows,
 		traRows,
+		zsetCombineRows,
 		zsetPopRows,
 		zsetRangeRows,
 		zsetReadRows,

@@ -76,8 +76,8 @@ type zadd struct {
 // Errors:  syntax, conflicting options, a score that is no number, WRONGTYPE, NaN with INCR
 // Effects: ZADD
 func cmdZAdd(c *Call) error {
-	o, err := parseZAdd(c.Args[2:])
-	if err != nil {
+	var o zadd
+	if err := o.parse(c.Args[2:]); err != nil {
 		return err
 	}
 	return o.run(c)
@@ -87,14 +87,19 @@ func cmdZAdd(c *Call) error {
 //
 // Keys:    zset
 // Reply:   the new score
-// Errors:  an increment that is no number, WRONGTYPE, NaN
+// Errors:  syntax, an increment that is no number, WRONGTYPE, NaN
 // Effects: ZADD
 func cmdZIncrBy(c *Call) error {
-	o := zadd{incr: true, pairs: c.Args[2:]}
+	o := zadd{incr: true}
+	// The words of ZADD's options are no increments.
+	if err := o.parse(c.Args[2:]); err != nil {
+		return err
+	}
 	return o.run(c)
 }
 
-func parseZAdd(args [][]byte) (o zadd, err error) {
+// parse reads the options and takes the rest as pairs.
+func (o *zadd) parse(args [][]byte) error {
 options:
 	for ; len(args) > 0; args = args[1:] {
 		switch {
@@ -117,15 +122,15 @@ options:
 	o.pairs = args
 	switch {
 	case len(args) == 0 || len(args)%2 != 0:
-		return o, ErrSyntax
+		return ErrSyntax
 	case o.nx && o.xx:
-		return o, errZAddXXNX
+		return errZAddXXNX
 	case o.gt && o.nx || o.lt && o.nx || o.gt && o.lt:
-		return o, errZAddGTLTNX
+		return errZAddGTLTNX
 	case o.incr && len(args) > 2:
-		return o, errZAddIncr
+		return errZAddIncr
 	}
-	return o, nil
+	return nil
 }
 
 func (o *zadd) run(c *Call) error {

@@ -90,6 +90,7 @@ type zsetRange struct {
 // of scores and texts come highest first when the direction is reversed. The range aliases args.
 func (r *zsetRange) parse(args [][]byte, fixed, storing bool) error {
 	r.limit = -1
+	ordered, directed := fixed, fixed // each may be said once
 	for rest := args[2:]; len(rest) > 0; rest = rest[1:] {
 		word := rest[0]
 		switch {
@@ -103,12 +104,12 @@ func (r *zsetRange) parse(args [][]byte, fixed, storing bool) error {
 				return ErrNotInteger
 			}
 			rest = rest[2:]
-		case !fixed && Is(word, "rev"):
-			r.rev = true
-		case !fixed && Is(word, "bylex"):
-			r.by = byLex
-		case !fixed && Is(word, "byscore"):
-			r.by = byScore
+		case !directed && Is(word, "rev"):
+			r.rev, directed = true, true
+		case !ordered && Is(word, "bylex"):
+			r.by, ordered = byLex, true
+		case !ordered && Is(word, "byscore"):
+			r.by, ordered = byScore, true
 		default:
 			return ErrSyntax
 		}

@@ -10,6 +10,10 @@ var alphabets = map[string]alphabet{
 	"value":  {"v1", "v2", "10", "", "-5", "3.14", " 1", "9223372036854775807", "a\r\nb\x00", strings.Repeat("v", 70)},
 	"int":    {"1", "2", "-1", "0", "5", "-3", "9223372036854775807", "-9223372036854775808", "10", "007", "+1", "1x", "3.0"},
 	"float":  {"1.5", "2", "-0.5", "0.1", "1e3", "inf", "-inf", "nan", "0x10", "1e400", "abc", "", "3.0", " 1"},
+	"score":  {"1", "2", "0", "-1", "2.5", "inf", "-inf", "1e3", "0x10", "nan", "1e400", "abc", "", " 1", "9007199254740993"},
+	"bound":  {"1", "2", "(1", "-inf", "+inf", "0", "(2.5", "(-inf", "5", "-5", "nan", "x", "(", "", "[1"},
+	"lexkey": {"l1", "l2"},
+	"lex":    {"-", "+", "[m1", "(m2", "[m3", "[", "(", "(m", "[zz", "m1", "", "--"},
 	"index":  {"0", "-1", "1", "2", "-2", "3", "-100", "100", "x"},
 	"count":  {"1", "2", "3", "0", "-1", "10", "-5", "x", "9223372036854775807"},
 	// Deadlines are either long past or so far away that no clock comes near them.
@@ -39,5 +43,5 @@ var orders = map[string]order{
 	"SMEMBERS": {group: 1}, "SINTER": {group: 1}, "SUNION": {group: 1}, "SDIFF": {group: 1}, "SPOP": {group: 1}, "SRANDMEMBER": {group: 1}, "SSCAN": {group: 1},
 	"KEYS": {group: 1}, "SCAN": {group: 1}, "ZSCAN": {group: 2},
 	"TTL": {near: 10}, "EXPIRETIME": {near: 10}, "PTTL": {near: 10_000}, "PEXPIRETIME": {near: 10_000},
-	"HRANDFIELD": {group: 1},
+	"HRANDFIELD": {group: 1}, "ZRANDMEMBER": {group: 1},
 }

@@ -29,7 +29,7 @@ type family struct {
 }
 
 // families lists what is compared; each file of generators has one.
-var families = []family{bitmapFamily, genericFamily, hashFamily, listFamily, setFamily, stringFamily}
+var families = []family{bitmapFamily, genericFamily, hashFamily, listFamily, setFamily, stringFamily, zsetFamily}
 
 // episode is how many calls meet on one keyspace.
 const episode = 150
@@ -214,7 +214,7 @@ func (p *pair) differ(args []string, want, got []byte) error {
 		return err
 	}
 	order := orders[strings.ToUpper(args[0])]
-	if order.group > 0 && strings.EqualFold(args[len(args)-1], "WITHVALUES") {
+	if last := args[len(args)-1]; order.group > 0 && (strings.EqualFold(last, "WITHVALUES") || strings.EqualFold(last, "WITHSCORES")) {
 		order.group = 2
 	}
 	if order.group > 0 {
