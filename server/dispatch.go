@@ -159,7 +159,7 @@ func (srv *Server) settle() {
 	f := tx.Effects()
 	if n := f.Len(); n > 0 {
 		for i := range n {
-			srv.touched(f.DB(i), f, i)
+			srv.touched(f, i)
 		}
 	}
 	for _, e := range tx.Events() {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/echomq/emqd/commands"
@@ -76,29 +77,39 @@ func (srv *Server) release(w *waiter) {
 	}
 }
 
-// touched handles one effect of a transaction: its key dirties WATCHes and readies parked clients.
-func (srv *Server) touched(db int, f *store.Effects, i int) {
-	if len(srv.watched[db]) == 0 && len(srv.parked[db]) == 0 && srv.tracked.empty() {
-		return
-	}
-	if f.Args(i) == 0 { // the whole database
-		srv.tracked.noteFlush(srv.author)
-		for key := range srv.watched[db] {
-			srv.dirtyWatch(db, key)
+// touched handles one effect of a transaction: its keys dirty WATCHes, invalidate tracked keys and ready
+// parked clients.
+func (srv *Server) touched(f *store.Effects, i int) {
+	srv.touches = f.AppendTouched(srv.touches[:0], i)
+	for _, t := range srv.touches {
+		if t.Key == nil {
+			srv.touchedAll(t.DB)
+			continue
 		}
-		for key := range srv.parked[db] {
-			srv.touchedBy = append(srv.touchedBy, touch{db, key})
+		srv.tracked.noteChange(t.Key, srv.author)
+		if _, ok := srv.watched[t.DB][string(t.Key)]; ok {
+			srv.dirtyWatch(t.DB, string(t.Key))
 		}
-		return
+		if _, ok := srv.parked[t.DB][string(t.Key)]; ok {
+			srv.touchedBy = append(srv.touchedBy, touch{t.DB, string(t.Key)})
+		}
 	}
-	key := f.Arg(i, 0)
-	srv.tracked.noteChange(key, srv.author)
-	if _, ok := srv.watched[db][string(key)]; ok {
-		srv.dirtyWatch(db, string(key))
+}
+
+// touchedAll is touched for every key of a database. Waiting keys are readied in the order of their oldest
+// waiter, since a map has none.
+func (srv *Server) touchedAll(db int) {
+	srv.tracked.noteFlush(srv.author)
+	for key := range srv.watched[db] {
+		srv.dirtyWatch(db, key)
 	}
-	if _, ok := srv.parked[db][string(key)]; ok {
-		srv.touchedBy = append(srv.touchedBy, touch{db, string(key)})
+	from := len(srv.touchedBy)
+	for key := range srv.parked[db] {
+		srv.touchedBy = append(srv.touchedBy, touch{db, key})
 	}
+	slices.SortFunc(srv.touchedBy[from:], func(x, y touch) int {
+		return cmp.Compare(srv.parked[db][x.key][0].seq, srv.parked[db][y.key][0].seq)
+	})
 }
 
 // serveReady runs the parked clients whose keys were touched, oldest first, until nothing more is ready. It is

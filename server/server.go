@@ -44,6 +44,7 @@ type Server struct {
 	parked    []map[string][]*waiter  // by database and key, oldest first
 	deadlines *btree.BTreeG[*waiter]
 	touchedBy []touch // keys with parked clients that the last transaction touched
+	touches   []store.Touch // scratch of touched
 	parkSeq   uint64
 
 	pubsub   pubsub

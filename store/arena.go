@@ -223,11 +223,23 @@ func (a *arena) unlink(pi int32) {
 	p.prev, p.next, p.home = -1, -1, false
 }
 
+// unmap returns up to n chunks of an arena that nobody uses any more to the system and reports whether none
+// is left.
+func (a *arena) unmap(n int) bool {
+	a.pages, a.huge = nil, nil
+	for ; n > 0 && len(a.chunks) > 0; n-- {
+		last := len(a.chunks) - 1
+		unmapChunk(a.chunks[last])
+		a.chunks[last] = nil
+		a.chunks = a.chunks[:last]
+		a.mapped -= chunkSize
+	}
+	return len(a.chunks) == 0
+}
+
 // drop returns every page to the system. The arena is empty afterwards.
 func (a *arena) drop() {
-	for _, c := range a.chunks {
-		unmapChunk(c)
-	}
+	a.unmap(len(a.chunks))
 	*a = *newArena()
 }
 

@@ -403,16 +403,24 @@ func uvarintLen(n int) int {
 }
 
 // reclaim frees up to budget entries of a table that nobody uses any more and reports whether it is empty.
-// It looks at no bucket twice. The blocks become reusable at the next Sweep.
+// The blocks become reusable at the next Sweep.
 func (d *dict) reclaim(budget int) bool {
+	return d.drain(budget, func(r ref) int {
+		d.a.Free(r)
+		return 1
+	})
+}
+
+// drain gives free the entries of a table that nobody uses any more, until what free says they cost together
+// reaches budget, and reports whether the table is empty. It looks at no bucket twice.
+func (d *dict) drain(budget int, free func(ref) (cost int)) bool {
 	for i := range d.t {
 		t := &d.t[i]
 		for n := len(t.buckets); n > 0; n = len(t.buckets) {
 			for b := &t.buckets[n-1]; ; b = &t.spill[b.next-1] {
 				for _, s := range b.slot {
 					if s != 0 {
-						d.a.Free(ref(s) & refMask)
-						budget--
+						budget -= free(ref(s) & refMask)
 					}
 				}
 				if b.next == 0 {

@@ -14,6 +14,47 @@ type effect struct {
 	db    int32
 	first uint32 // index of the first argument in ends
 	n     uint32 // arguments
+	reach reach
+	a, b  int32 // databases that reach speaks of
+}
+
+// reach says which keys an effect touches.
+type reach uint8
+
+const (
+	reachKey    reach = iota // the first argument
+	reachRename              // the first two arguments
+	reachMove                // the first argument in its database and in a
+	reachCopy                // the second argument, in database a
+	reachAll                 // every key of the databases from a up to b
+	reachSwap                // every key of the databases a and b
+)
+
+// Touch is what an effect touched: one key or, when Key is nil, every key of the database.
+type Touch struct {
+	DB  int
+	Key []byte
+}
+
+// AppendTouched appends to dst what command i touched. The keys are valid until the transaction ends.
+func (f *Effects) AppendTouched(dst []Touch, i int) []Touch {
+	c := &f.cmds[i]
+	switch c.reach {
+	case reachRename:
+		return append(dst, Touch{int(c.db), f.Arg(i, 0)}, Touch{int(c.db), f.Arg(i, 1)})
+	case reachMove:
+		return append(dst, Touch{int(c.db), f.Arg(i, 0)}, Touch{int(c.a), f.Arg(i, 0)})
+	case reachCopy:
+		return append(dst, Touch{int(c.a), f.Arg(i, 1)})
+	case reachAll:
+		for db := c.a; db <= c.b; db++ {
+			dst = append(dst, Touch{DB: int(db)})
+		}
+		return dst
+	case reachSwap:
+		return append(dst, Touch{DB: int(c.a)}, Touch{DB: int(c.b)})
+	}
+	return append(dst, Touch{int(c.db), f.Arg(i, 0)})
 }
 
 // Len returns the number of commands.
@@ -48,6 +89,12 @@ func (f *Effects) reset() {
 
 func (f *Effects) begin(name string, db int) {
 	f.cmds = append(f.cmds, effect{name: name, db: int32(db), first: uint32(len(f.ends))})
+}
+
+// reaches says what the last command touches when that is not just its first argument.
+func (f *Effects) reaches(r reach, a, b int) {
+	c := &f.cmds[len(f.cmds)-1]
+	c.reach, c.a, c.b = r, int32(a), int32(b)
 }
 
 func (f *Effects) arg(b []byte) {

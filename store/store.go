@@ -82,6 +82,7 @@ type Store struct {
 	spare   []uint32 // free slots of objects
 	objMem  int64    // Go memory of objects, as they report it
 	lazy    []reclaimer
+	retired []*arena // of keyspaces that were emptied as a whole
 	dirty   int64 // changes since the last reset of the counter
 }
 
@@ -168,14 +169,24 @@ func (s *Store) Memory() int64 {
 }
 
 // Mapped returns the bytes of arena memory obtained from the system.
-func (s *Store) Mapped() int64 { return s.a.mapped }
+func (s *Store) Mapped() int64 {
+	n := s.a.mapped
+	for _, a := range s.retired {
+		n += a.mapped
+	}
+	return n
+}
 
 // Pending returns how many dropped values still wait to be reclaimed.
-func (s *Store) Pending() int { return len(s.lazy) }
+func (s *Store) Pending() int { return len(s.lazy) + len(s.retired) }
 
 // Reclaim frees about budget elements of dropped values and moves unfinished table resizes on. It
 // reports whether there is more to do.
 func (s *Store) Reclaim(budget int) bool {
+	if n := len(s.retired); n > 0 && s.retired[n-1].unmap(budget/512+1) {
+		s.retired[n-1] = nil
+		s.retired = s.retired[:n-1]
+	}
 	for len(s.lazy) > 0 && budget > 0 {
 		if s.lazy[0].reclaim(s, budget) {
 			s.lazy[0] = nil
@@ -186,7 +197,7 @@ func (s *Store) Reclaim(budget int) bool {
 		break
 	}
 	s.a.Sweep()
-	more := len(s.lazy) > 0
+	more := s.Pending() > 0
 	for _, d := range s.dbs {
 		more = d.keys.move(budget/64+1) || more
 	}

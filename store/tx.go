@@ -17,6 +17,7 @@ type Tx struct {
 	now      int64
 	readonly bool
 	noTouch  bool
+	quiet    bool   // what is done belongs to an effect that is recorded already
 	stale    bool   // a look-up met a key past its time that is still there
 	gen      uint64 // grows when entries move; handles look their entry up again
 
@@ -110,6 +111,9 @@ func (tx *Tx) tellGone() {
 // its DEL stands before the effect that writes over it.
 func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 	tx.mustWrite()
+	if tx.quiet {
+		return
+	}
 	if tx.stale {
 		tx.bury(key)
 	}
@@ -123,7 +127,7 @@ func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 
 // extend records like record, but adds args to the last effect when that is the same command on the same key.
 func (tx *Tx) extend(name string, key []byte, args ...[]byte) {
-	if !tx.effects.joins(name, tx.db.id, key) {
+	if tx.quiet || !tx.effects.joins(name, tx.db.id, key) {
 		tx.record(name, key, args...)
 		return
 	}
@@ -142,26 +146,39 @@ func (tx *Tx) mustWrite() {
 // itoa spells n in a buffer that the next call reuses.
 func (tx *Tx) itoa(n int64) []byte { return strconv.AppendInt(tx.text[:0], n, 10) }
 
-// find returns the entry of key if it is there and its time has not come.
-func (tx *Tx) find(key []byte) entry {
+// peek returns the entry of key if it is there and its time has not come. It renews no access time and
+// counts nothing.
+func (tx *Tx) peek(key []byte) entry {
 	e := tx.s.load(tx.db.keys.Find(key))
 	if !e.ok() {
-		if tx.readonly {
-			tx.s.Stats.Misses++
-		}
 		return entry{}
 	}
 	if tx.s.past(&e, tx.now) {
 		tx.stale = true
-		if tx.readonly {
-			tx.s.Stats.Misses++
-		}
 		return entry{}
 	}
-	if tx.readonly {
-		tx.s.Stats.Hits++
+	return e
+}
+
+// look is peek that counts a hit or a miss of a reading command and announces the miss.
+func (tx *Tx) look(key []byte) entry {
+	e := tx.peek(key)
+	if !tx.readonly {
+		return e
 	}
-	if !tx.noTouch {
+	if e.ok() {
+		tx.s.Stats.Hits++
+	} else {
+		tx.s.Stats.Misses++
+		tx.Notify('m', "keymiss", key)
+	}
+	return e
+}
+
+// find is look that renews the access time.
+func (tx *Tx) find(key []byte) entry {
+	e := tx.look(key)
+	if e.ok() && !tx.noTouch {
 		e.setClock(uint32(tx.now / 1000))
 	}
 	return e
