@@ -43,7 +43,7 @@ type Server struct {
 	watched   []map[string][]*session // by database and key
 	parked    []map[string][]*waiter  // by database and key, oldest first
 	deadlines *btree.BTreeG[*waiter]
-	touchedBy []touch // keys with parked clients that the last transaction touched
+	touchedBy []touch       // keys with parked clients that the last transaction touched
 	touches   []store.Touch // scratch of touched
 	parkSeq   uint64
 

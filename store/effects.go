@@ -87,6 +87,16 @@ func (f *Effects) reset() {
 	f.buf, f.ends, f.cmds = f.buf[:0], f.ends[:0], f.cmds[:0]
 }
 
+// effectsMark is a length of Effects to cut back to.
+type effectsMark struct{ buf, ends, cmds int }
+
+func (f *Effects) mark() effectsMark { return effectsMark{len(f.buf), len(f.ends), len(f.cmds)} }
+
+// cut drops the commands recorded since m.
+func (f *Effects) cut(m effectsMark) {
+	f.buf, f.ends, f.cmds = f.buf[:m.buf], f.ends[:m.ends], f.cmds[:m.cmds]
+}
+
 func (f *Effects) begin(name string, db int) {
 	f.cmds = append(f.cmds, effect{name: name, db: int32(db), first: uint32(len(f.ends))})
 }

@@ -1,14 +1,20 @@
 package store
 
-// Exists reports whether key is there.
+// Exists reports whether key is there. It does not renew the access time.
 func (tx *Tx) Exists(key []byte) bool {
+	e := tx.look(key)
+	return e.ok()
+}
+
+// Touch renews the access time of key and reports whether it is there.
+func (tx *Tx) Touch(key []byte) bool {
 	e := tx.find(key)
 	return e.ok()
 }
 
-// Kind returns what key holds, KindNone when it is absent.
+// Kind returns what key holds, KindNone when it is absent. It does not renew the access time.
 func (tx *Tx) Kind(key []byte) Kind {
-	e := tx.find(key)
+	e := tx.look(key)
 	if !e.ok() {
 		return KindNone
 	}
@@ -25,9 +31,10 @@ func (tx *Tx) Delete(key []byte) bool {
 	return true
 }
 
-// Expiry returns the Unix ms at which key goes, 0 when it has no time, and whether key is there.
+// Expiry returns the Unix ms at which key goes, 0 when it has no time, and whether key is there. It does not renew
+// the access time.
 func (tx *Tx) Expiry(key []byte) (at int64, ok bool) {
-	e := tx.find(key)
+	e := tx.look(key)
 	if !e.ok() {
 		return 0, false
 	}
@@ -117,4 +124,31 @@ func (tx *Tx) EachKey(f func(key []byte, kind Kind) bool) {
 		}
 		return f(e.key(), e.kind())
 	})
+}
+
+// randomTries is how many keys past their time RandomKey meets before it looks for a visible one in order.
+const randomTries = 100
+
+// RandomKey returns a key of the selected database chosen at random; ok is false when none is visible.
+func (tx *Tx) RandomKey() (key []byte, ok bool) {
+	d := tx.db
+	if last, some := d.expires.Max(); some && d.expires.Len() == d.keys.Len() && last.at <= tx.now {
+		return nil, false // nothing but keys past their time, however many
+	}
+	for range randomTries {
+		r := d.keys.Random(tx.s.rng)
+		if r == 0 {
+			return nil, false
+		}
+		e := tx.s.load(r)
+		if at := e.expiry(); at == 0 || at > tx.now {
+			return e.key(), true
+		}
+	}
+	// There is a visible key: either the last to expire or one that never does.
+	cursor := tx.s.rng.Uint64()
+	for key == nil {
+		cursor = tx.Scan(cursor, func(k []byte, _ Kind) { key = k })
+	}
+	return key, true
 }

@@ -11,6 +11,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/tidwall/btree"
+
+	"github.com/echomq/emqd/store/rdb"
 )
 
 // Kind is the type of a value.
@@ -78,12 +80,13 @@ type Store struct {
 	dbs     []*db
 	tx      Tx
 	rng     *rand.Rand
+	dumper  *rdb.Encoder // made at the first use
 	objects []object
 	spare   []uint32 // free slots of objects
 	objMem  int64    // Go memory of objects, as they report it
 	lazy    []reclaimer
 	retired []*arena // of keyspaces that were emptied as a whole
-	dirty   int64 // changes since the last reset of the counter
+	dirty   int64    // changes since the last reset of the counter
 }
 
 // db is one numbered database.

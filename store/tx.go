@@ -17,7 +17,6 @@ type Tx struct {
 	now      int64
 	readonly bool
 	noTouch  bool
-	quiet    bool   // what is done belongs to an effect that is recorded already
 	stale    bool   // a look-up met a key past its time that is still there
 	gen      uint64 // grows when entries move; handles look their entry up again
 
@@ -98,6 +97,14 @@ func (tx *Tx) Notify(class byte, name string, key []byte) {
 	tx.tellGone()
 }
 
+// NotifyIn is Notify for a key of database i.
+func (tx *Tx) NotifyIn(i int, class byte, name string, key []byte) {
+	from := tx.db
+	tx.db = tx.s.dbs[i]
+	tx.Notify(class, name, key)
+	tx.db = from
+}
+
 // tellGone adds the del events of collections that lost their last element. They follow the event that
 // names what took the element.
 func (tx *Tx) tellGone() {
@@ -111,9 +118,6 @@ func (tx *Tx) tellGone() {
 // its DEL stands before the effect that writes over it.
 func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 	tx.mustWrite()
-	if tx.quiet {
-		return
-	}
 	if tx.stale {
 		tx.bury(key)
 	}
@@ -127,7 +131,7 @@ func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 
 // extend records like record, but adds args to the last effect when that is the same command on the same key.
 func (tx *Tx) extend(name string, key []byte, args ...[]byte) {
-	if tx.quiet || !tx.effects.joins(name, tx.db.id, key) {
+	if !tx.effects.joins(name, tx.db.id, key) {
 		tx.record(name, key, args...)
 		return
 	}

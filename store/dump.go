@@ -1,0 +1,133 @@
+package store
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/echomq/emqd/store/rdb"
+)
+
+// Dump returns key's value as the payload of DUMP, or nil when key is absent. The caller owns it.
+func (tx *Tx) Dump(key []byte) []byte {
+	e := tx.find(key)
+	if !e.ok() {
+		return nil
+	}
+	v := tx.read(&e)
+	if tx.s.dumper == nil {
+		tx.s.dumper = &rdb.Encoder{}
+	}
+	payload, err := tx.s.dumper.Dump(nil, &v)
+	if err != nil {
+		// No key holds an empty collection or a score that is not a number.
+		panic("store: cannot dump a " + e.kind().String() + ": " + err.Error())
+	}
+	return payload
+}
+
+// Restore makes key hold the value of payload, whatever it held before, with the expiry time at (Unix ms, 0 for
+// none) and an access time idle seconds ago, and reports whether the key is there now: a time that has come
+// removes it. Nothing changes on an error, rdb.ErrBadPayload or rdb.ErrBadData. The payload is copied.
+func (tx *Tx) Restore(key, payload []byte, at, idle int64) (there bool, err error) {
+	var v rdb.Value
+	if err := rdb.Restore(payload, &v); errors.Is(err, rdb.ErrBadData) {
+		return false, rdb.ErrBadData
+	} else if err != nil {
+		return false, err
+	}
+	v.Fields = slices.DeleteFunc(v.Fields, func(f rdb.Field) bool { return f.ExpireAt != 0 && f.ExpireAt <= tx.now })
+	if at != 0 && at <= tx.now || v.Kind == rdb.KindHash && len(v.Fields) == 0 {
+		tx.Delete(key)
+		return false, nil
+	}
+	tx.bury(key)
+	tx.record("RESTORE", key, tx.itoa(at), payload, replaceWord, absTTLWord)
+	tx.discardAt(tx.db, key)
+	tx.gen++
+	tx.build(key, &v)
+	e := tx.s.load(tx.db.keys.Find(key))
+	tx.db.setExpiry(tx.s, &e, at)
+	e.setClock(uint32(max(tx.now/1000-idle, 0)))
+	tx.gen++
+	tx.Notify('n', "new", key)
+	return true, nil
+}
+
+// read returns the value at e as plain data, which aliases the store.
+func (tx *Tx) read(e *entry) rdb.Value {
+	switch e.kind() {
+	case KindString:
+		return rdb.Value{Kind: rdb.KindString, Str: tx.s.text(e)}
+	case KindList:
+		return tx.readList(List{tx: tx, key: e.key(), e: *e, gen: tx.gen})
+	case KindZSet:
+		return tx.readZSet(ZSet{tx: tx, key: e.key(), e: *e, gen: tx.gen})
+	case KindHash:
+		return tx.readHash(Hash{tx: tx, key: e.key(), e: *e, gen: tx.gen})
+	}
+	panic("store: no plain form of a " + e.kind().String())
+}
+
+func (tx *Tx) readList(l List) rdb.Value {
+	v := rdb.Value{Kind: rdb.KindList, Items: make([][]byte, 0, l.Len())}
+	l.Each(0, func(item []byte) bool {
+		v.Items = append(v.Items, item)
+		return true
+	})
+	return v
+}
+
+func (tx *Tx) readZSet(z ZSet) rdb.Value {
+	v := rdb.Value{Kind: rdb.KindZSet, Scored: make([]rdb.Scored, 0, z.Len())}
+	z.Range(0, z.Len(), false, func(member []byte, score float64) bool {
+		v.Scored = append(v.Scored, rdb.Scored{Member: member, Score: score})
+		return true
+	})
+	return v
+}
+
+func (tx *Tx) readHash(h Hash) rdb.Value {
+	v := rdb.Value{Kind: rdb.KindHash, Fields: make([]rdb.Field, 0, h.Len())}
+	h.Each(func(field, value []byte) bool {
+		v.Fields = append(v.Fields, rdb.Field{Name: field, Value: value})
+		return true
+	})
+	return v
+}
+
+// build makes key, which is absent, hold a copy of the value. It belongs to an effect that is recorded already:
+// it records and announces nothing itself.
+func (tx *Tx) build(key []byte, v *rdb.Value) {
+	listen, dirty := tx.listen, tx.s.dirty
+	tx.listen = false
+	mark := tx.effects.mark()
+	// What the handles record is cut again at each step, so that it never grows large.
+	done := func() { tx.effects.cut(mark) }
+	switch v.Kind {
+	case rdb.KindString:
+		s := String{tx: tx, key: key, gen: tx.gen}
+		s.Set(v.Str, 0)
+		done()
+	case rdb.KindList:
+		l := List{tx: tx, key: key, gen: tx.gen}
+		for _, item := range v.Items {
+			l.PushRight(item)
+			done()
+		}
+	case rdb.KindZSet:
+		z := ZSet{tx: tx, key: key, gen: tx.gen}
+		for _, m := range v.Scored {
+			z.Add(m.Member, m.Score)
+			done()
+		}
+	case rdb.KindHash:
+		h := Hash{tx: tx, key: key, gen: tx.gen}
+		for _, f := range v.Fields {
+			h.Set(f.Name, f.Value)
+			done()
+		}
+	default:
+		panic("store: no stored form of a " + v.Kind.String())
+	}
+	tx.listen, tx.s.dirty = listen, dirty
+}
