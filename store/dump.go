@@ -88,8 +88,8 @@ func (tx *Tx) readZSet(z ZSet) rdb.Value {
 
 func (tx *Tx) readHash(h Hash) rdb.Value {
 	v := rdb.Value{Kind: rdb.KindHash, Fields: make([]rdb.Field, 0, h.Len())}
-	h.Each(func(field, value []byte) bool {
-		v.Fields = append(v.Fields, rdb.Field{Name: field, Value: value})
+	h.EachTimed(func(field, value []byte, at int64) bool {
+		v.Fields = append(v.Fields, rdb.Field{Name: field, Value: value, ExpireAt: at})
 		return true
 	})
 	return v
@@ -124,6 +124,9 @@ func (tx *Tx) build(key []byte, v *rdb.Value) {
 		h := Hash{tx: tx, key: key, gen: tx.gen}
 		for _, f := range v.Fields {
 			h.Set(f.Name, f.Value)
+			if f.ExpireAt != 0 {
+				h.ExpireField(f.Name, f.ExpireAt)
+			}
 			done()
 		}
 	default:

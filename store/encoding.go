@@ -18,10 +18,8 @@ func (tx *Tx) Encoding(key []byte) string {
 		z := ZSet{tx: tx, key: key, e: e, gen: tx.gen}
 		return z.Encoding()
 	case KindHash:
-		if e.flags()&flagWide != 0 {
-			return "hashtable"
-		}
-		return "listpack"
+		h := Hash{tx: tx, key: key, e: e, gen: tx.gen}
+		return h.Encoding()
 	}
 	panic("store: no encoding of a " + e.kind().String())
 }

@@ -141,14 +141,22 @@ func (tx *Tx) RandomKey() (key []byte, ok bool) {
 			return nil, false
 		}
 		e := tx.s.load(r)
-		if at := e.expiry(); at == 0 || at > tx.now {
+		if !tx.s.past(&e, tx.now) {
 			return e.key(), true
 		}
 	}
-	// There is a visible key: either the last to expire or one that never does.
+	// From somewhere to the end, and then once more from the start.
 	cursor := tx.s.rng.Uint64()
-	for key == nil {
-		cursor = tx.Scan(cursor, func(k []byte, _ Kind) { key = k })
+	for range 2 {
+		for {
+			cursor = tx.Scan(cursor, func(k []byte, _ Kind) { key = k })
+			if key != nil {
+				return key, true
+			}
+			if cursor == 0 {
+				break
+			}
+		}
 	}
-	return key, true
+	return nil, false
 }

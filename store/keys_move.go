@@ -96,11 +96,7 @@ func (tx *Tx) discardAt(d *db, key []byte) {
 // existsIn reports whether key is visible in database i.
 func (tx *Tx) existsIn(i int, key []byte) bool {
 	e := tx.s.load(tx.s.dbs[i].keys.Find(key))
-	if !e.ok() {
-		return false
-	}
-	at := e.expiry()
-	return at == 0 || at > tx.now
+	return e.ok() && !tx.s.past(&e, tx.now)
 }
 
 // buryIn removes key of database i when it is there past its time.
