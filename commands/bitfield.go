@@ -141,6 +141,7 @@ func cmdBitfield(c *Call) error {
 	}
 	if end > 0 {
 		v.Grow(int((end + 7) / 8))
+		v.MarkRaw()
 	}
 	changed := false
 	c.Reply.Array(len(ops))

@@ -84,6 +84,7 @@ func cmdSetBit(c *Call) error {
 		v.SetBit(int(off), bit == 1)
 		c.Tx.Notify('$', "setbit", c.Args[1])
 	}
+	v.MarkRaw()
 	c.Reply.Int(old)
 	return nil
 }

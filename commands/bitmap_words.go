@@ -147,6 +147,9 @@ func storeBitOp(c *Call, op bitOp, dest []byte, keys [][]byte) ([]byte, error) {
 	}
 	result := combine(c, op, keys, longest)
 	c.Tx.SetValue(dest, result, 0)
+	if v, err := c.Tx.String(dest); err == nil {
+		v.MarkRaw()
+	}
 	c.Tx.Notify('$', "set", dest)
 	return result, nil
 }

@@ -84,6 +84,8 @@ func cmdAppend(c *Call) error {
 	}
 	if len(data) > 0 || !v.Exists() {
 		v.Append(data)
+	} else {
+		v.MarkRaw()
 	}
 	c.Tx.Notify('$', "append", c.Args[1])
 	c.Reply.Int(int64(v.Len()))
@@ -217,6 +219,7 @@ func cmdIncrByFloat(c *Call) error {
 		return err
 	}
 	v.Replace(sum)
+	v.MarkText()
 	c.Tx.Notify('$', "incrbyfloat", c.Args[1])
 	c.Reply.Bulk(sum)
 	return nil

@@ -22,6 +22,7 @@ const (
 	flagExpiry = 0x01
 	flagRaw    = 0x02 // a string that was changed in place: OBJECT ENCODING says raw
 	flagWide   = 0x04 // a small value that went beyond Valkey's compact limits once
+	flagText   = 0x10 // a string that Valkey does not make a number though it reads as one
 	flagInts   = 0x08 // a set whose value is an intSet
 
 	metaSize   = 9

@@ -165,13 +165,29 @@ func (v *String) Grow(n int) {
 	}
 }
 
+// MarkText keeps Encoding from calling the value int. It is no change.
+func (v *String) MarkText() {
+	v.sync()
+	if v.e.ok() {
+		v.e.setFlag(flagText)
+	}
+}
+
+// MarkRaw makes Encoding call the value raw, as it does one that was changed in place. It is no change.
+func (v *String) MarkRaw() {
+	v.sync()
+	if v.e.ok() {
+		v.e.setFlag(flagRaw)
+	}
+}
+
 // Encoding returns what OBJECT ENCODING calls the value's form.
 func (v *String) Encoding() string {
 	b := v.Bytes()
 	if v.e.ok() && v.e.flags()&flagRaw != 0 || len(b) > embedded {
 		return "raw"
 	}
-	if _, ok := num.Int(b); ok {
+	if _, ok := num.Int(b); ok && v.e.flags()&flagText == 0 {
 		return "int"
 	}
 	return "embstr"
@@ -236,7 +252,7 @@ func (tx *Tx) assign(e *entry, key, value []byte, at int64) {
 		tx.db.remove(tx.s, e)
 		*e = tx.db.create(tx.s, key, KindString, room, uint32(tx.now/1000))
 	default:
-		e.b[e.meta] &^= flagRaw
+		e.b[e.meta] &^= flagRaw | flagText
 		e.setClock(uint32(tx.now / 1000))
 	}
 	if len(value) > stringInline {
