@@ -60,6 +60,8 @@ func (tx *Tx) read(e *entry) rdb.Value {
 		return rdb.Value{Kind: rdb.KindString, Str: tx.s.text(e)}
 	case KindList:
 		return tx.readList(List{tx: tx, key: e.key(), e: *e, gen: tx.gen})
+	case KindSet:
+		return tx.readSet(Set{tx: tx, key: e.key(), e: *e, gen: tx.gen})
 	case KindZSet:
 		return tx.readZSet(ZSet{tx: tx, key: e.key(), e: *e, gen: tx.gen})
 	case KindHash:
@@ -72,6 +74,19 @@ func (tx *Tx) readList(l List) rdb.Value {
 	v := rdb.Value{Kind: rdb.KindList, Items: make([][]byte, 0, l.Len())}
 	l.Each(0, func(item []byte) bool {
 		v.Items = append(v.Items, item)
+		return true
+	})
+	return v
+}
+
+func (tx *Tx) readSet(s Set) rdb.Value {
+	v := rdb.Value{Kind: rdb.KindSet, Items: make([][]byte, 0, s.Len())}
+	ints := s.isInts()
+	s.Each(func(member []byte) bool {
+		if ints { // spelt in a buffer that the next one reuses
+			member = append([]byte(nil), member...)
+		}
+		v.Items = append(v.Items, member)
 		return true
 	})
 	return v
@@ -112,6 +127,12 @@ func (tx *Tx) build(key []byte, v *rdb.Value) {
 		l := List{tx: tx, key: key, gen: tx.gen}
 		for _, item := range v.Items {
 			l.PushRight(item)
+			done()
+		}
+	case rdb.KindSet:
+		s := Set{tx: tx, key: key, gen: tx.gen}
+		for _, member := range v.Items {
+			s.Add(member)
 			done()
 		}
 	case rdb.KindZSet:

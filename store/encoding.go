@@ -14,6 +14,9 @@ func (tx *Tx) Encoding(key []byte) string {
 	case KindList:
 		l := List{tx: tx, key: key, e: e, gen: tx.gen}
 		return l.Encoding()
+	case KindSet:
+		s := Set{tx: tx, key: key, e: e, gen: tx.gen}
+		return s.Encoding()
 	case KindZSet:
 		z := ZSet{tx: tx, key: key, e: e, gen: tx.gen}
 		return z.Encoding()
