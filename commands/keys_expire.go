@@ -62,54 +62,6 @@ var expireRows = []Row{
 	},
 }
 
-// Refusals of conditions that exclude each other.
-const (
-	errExpireNX   Error = "ERR NX and XX, GT or LT options at the same time are not compatible"
-	errExpireGTLT Error = "ERR GT and LT options at the same time are not compatible"
-)
-
-// expireWhen are the conditions under which an expiry time is set.
-type expireWhen struct{ nx, xx, gt, lt bool }
-
-// parseExpireWhen reads the words behind the time of EXPIRE and its siblings.
-func parseExpireWhen(options [][]byte) (w expireWhen, err error) {
-	for _, word := range options {
-		switch {
-		case Is(word, "nx"):
-			w.nx = true
-		case Is(word, "xx"):
-			w.xx = true
-		case Is(word, "gt"):
-			w.gt = true
-		case Is(word, "lt"):
-			w.lt = true
-		default:
-			return w, Error("ERR Unsupported option " + Echo(word))
-		}
-	}
-	if w.nx && (w.xx || w.gt || w.lt) {
-		return w, errExpireNX
-	}
-	if w.gt && w.lt {
-		return w, errExpireGTLT
-	}
-	return w, nil
-}
-
-// allows reports whether the time at may take the place of the time now, 0 for none, which counts as later
-// than any other.
-func (w expireWhen) allows(now, at int64) bool {
-	switch {
-	case w.nx && now != 0, w.xx && now == 0:
-		return false
-	case w.gt && (now == 0 || at <= now):
-		return false
-	case w.lt && now != 0 && at >= now:
-		return false
-	}
-	return true
-}
-
 // cmdExpire handles EXPIRE key seconds [NX | XX | GT | LT].
 //
 // Keys:    any
@@ -129,7 +81,7 @@ func cmdPExpireAt(c *Call) error { return c.expire(timePXAT) }
 
 func (c *Call) expire(word timeWord) error {
 	key := c.Args[1]
-	when, err := parseExpireWhen(c.Args[3:])
+	when, err := parseExpireIf(c.Args[3:])
 	if err != nil {
 		return err
 	}
