@@ -275,3 +275,18 @@ func TestACLWorker(t *testing.T) {
 	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do(strings.ReplaceAll(claim, "mail", "other")))
 	require.Equal(t, "-NOPERM User worker has no permissions to run the 'get' command\r\n", c.do("GET {emq}:version"))
 }
+
+// TestACLDeletesItsOwnUser deletes the caller's user in a transaction: what is queued behind is refused.
+func TestACLDeletesItsOwnUser(t *testing.T) {
+	addr := startServer(t)
+	c := dial(t, addr)
+	require.Equal(t, "+OK\r\n", dial(t, addr).do("ACL SETUSER bob on nopass +@all ~* &*"))
+	c.send("AUTH bob x", "MULTI", "ACL DELUSER bob", "HSET h f v", "EXEC", "PING")
+	for _, want := range []string{"+OK\r\n", "+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n"} {
+		require.Equal(t, want, c.next())
+	}
+	reply := c.next()
+	require.Contains(t, reply, "*2\r\n:1\r\n-NOPERM ")
+	c.ended()
+	require.Equal(t, "$-1\r\n", dial(t, addr).do("HGET h f"))
+}

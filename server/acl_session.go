@@ -64,7 +64,7 @@ func (srv *Server) applyACL(changes ...aclChange) {
 				continue
 			}
 			if change.deleted {
-				s.user, s.authed = srv.acl.users[defaultUser], false
+				s.authed = false // and its user, whom it keeps, may do nothing
 			}
 			if srv.running == s {
 				s.finish()
