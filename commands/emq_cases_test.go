@@ -91,6 +91,19 @@ func TestEMQLapsedLeaseCostsNoAttemptOfTheBudget(t *testing.T) {
 	require.Equal(t, `$"dead"`, n.fail("JOB1", token, 0, 3))
 }
 
+func TestEMQFailuresAreAttemptsWhileNoLeaseIsLost(t *testing.T) {
+	n := newNode(t)
+	n.enqueue("JOB1")
+	for range 5 {
+		_, token := n.claim(10)
+		n.fail("JOB1", token, 0, 5)
+		row := n.row("JOB1")
+		require.Equal(t, row["attempts"], row["failures"])
+		n.promote(1)
+	}
+	require.Equal(t, "dead", n.row("JOB1")["state"])
+}
+
 func TestEMQDuplicateIsRefusedInEveryState(t *testing.T) {
 	n := newNode(t)
 	again := func(state string) {

@@ -1,0 +1,17 @@
+local active, job, base, id, token = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local no = fence()
+if no then return no end
+if wrong(job, 'hash') then return refuse(WRONG) end
+if kind(job) == 'none' then return 0 end
+if redis.call('HGET', job, 'attempts') ~= token then return refuse('EMQSTALE complete token mismatch') end
+if lane(job) then return refuse('EMQLANE job belongs to a lane') end
+if flow(job) then return refuse('EMQFLOW job belongs to a flow') end
+local set, stale = holder(active, base, id, 'EMQSTALE complete lease not held')
+if stale then return stale end
+local _, bad = metric(base .. 'metrics:completed', 1)
+if bad then return bad end
+redis.call('ZREM', set, id)
+redis.call('DEL', job)
+for _, sub in ipairs(SUBS) do redis.call('DEL', job .. sub) end
+redis.call('HINCRBY', base .. 'metrics:completed', 'count', 1)
+return 1

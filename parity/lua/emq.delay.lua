@@ -1,0 +1,15 @@
+local job, active, schedule, id, token = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local no = fence()
+if no then return no end
+if string.sub(id, 1, 3) ~= 'JOB' then return refuse('EMQKIND job id must be JOB-namespaced') end
+if wrong(job, 'hash') then return refuse(WRONG) end
+if kind(job) == 'none' then return refuse('EMQSTALE job gone') end
+if redis.call('HGET', job, 'attempts') ~= token then return refuse('EMQSTALE delay token mismatch') end
+if lane(job) then return refuse('EMQLANE job belongs to a lane') end
+if wrong(active, 'zset') then return refuse(WRONG) end
+if not member(active, id) then return refuse('EMQSTALE delay lease not held') end
+if wrong(schedule, 'zset') then return refuse(WRONG) end
+redis.call('ZREM', active, id)
+redis.call('HSET', job, 'state', 'scheduled')
+redis.call('ZADD', schedule, score(due(ARGV[3], ARGV[4])), id)
+return 1
