@@ -36,6 +36,7 @@ var imports = map[string][]string{
 	"parity/script":         {},
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},
+	"parity/node":           {"server", "server/resp", "parity/script", "parity/wire", "github.com/stretchr/testify/..."},
 	"parity/real":           {"parity/wire", "github.com/stretchr/testify/..."},
 }
 

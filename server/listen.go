@@ -134,6 +134,7 @@ func (c *streamConn) Read([]byte) (int, error) {
 		if n > 0 && !c.s.closing {
 			srv.stats.netIn += int64(n)
 			c.s.feed(buf[:n])
+			c.work()
 		}
 		if err != nil {
 			c.s.gone()
@@ -145,6 +146,19 @@ func (c *streamConn) Read([]byte) (int, error) {
 			c.signal()
 			<-written
 			return 0, io.EOF
+		}
+	}
+}
+
+// work gives the session further turns until what it sent so far has run, letting others in between. The
+// keyspace lock is held on entry and on return.
+func (c *streamConn) work() {
+	for c.s.ready {
+		c.srv.mu.Unlock()
+		c.srv.mu.Lock()
+		if c.s.ready {
+			c.s.ready = false
+			c.s.drain()
 		}
 	}
 }

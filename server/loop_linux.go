@@ -145,7 +145,8 @@ func (l *loop) event(ev *unix.EpollEvent) (listener bool) {
 	if ev.Events&unix.EPOLLOUT != 0 {
 		l.send(s)
 	}
-	if !s.dead && ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+	// Who has not had its turn for what it sent already is not read further, so that its input stays small.
+	if !s.dead && !s.ready && ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
 		l.receive(s)
 	}
 	return false

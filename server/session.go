@@ -88,6 +88,9 @@ func (s *session) feed(data []byte) {
 // drain consumes what is in the session's own buffer.
 func (s *session) drain() {
 	n := s.consume(s.in)
+	if s.closing {
+		return // and in is gone
+	}
 	if n == len(s.in) {
 		if cap(s.in) > keepInput {
 			s.in = nil
@@ -101,9 +104,9 @@ func (s *session) drain() {
 }
 
 const (
-	keepInput   = 4 << 10 // a larger empty input buffer is given back
-	turnBudget  = 2048    // commands of one session in one turn
-	parkedInput = 1 << 20 // bytes kept for a session that cannot run commands before it is read no further
+	keepInput  = 4 << 10 // a larger empty input buffer is given back
+	turnBudget = 2048    // commands of one session in one turn
+	turnOutput = 1 << 20 // bytes of replies to one session in one turn
 )
 
 // checkInput closes a session whose unconsumed input is over the limit.
@@ -122,9 +125,9 @@ func (s *session) canRun() bool { return !s.closing && s.waiting == nil }
 func (s *session) consume(buf []byte) int {
 	srv := s.srv
 	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: s.needsAuth()}
-	done := 0
+	done, replied := 0, len(s.out)
 	for budget := turnBudget; s.canRun() && done < len(buf); budget-- {
-		if budget == 0 {
+		if budget == 0 || len(s.out)-replied > turnOutput {
 			s.conn.resume(s)
 			break
 		}
