@@ -54,6 +54,7 @@ type Server struct {
 	monitors []*session
 	pause    pause
 	unblocks []unblock
+	noExpire bool // DEBUG SET-ACTIVE-EXPIRE 0
 	slowlog  slowlog
 	latency  latencyEvents
 	acl      *acl
@@ -154,7 +155,7 @@ func (srv *Server) tick() int64 {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
 		srv.stats.sampleOps(srv.now)
-		if !srv.pause.active(srv.now) {
+		if !srv.pause.active(srv.now) && !srv.noExpire {
 			srv.expireCycle()
 		}
 		srv.checkClients()
@@ -200,7 +201,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows}
+	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows, memoryRows, debugRows}
 }
 
 // Table returns a new table of every command of a node.

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store/num"
+)
+
+var debugRows = []commands.Row{{
+	Name: "debug", Family: "server", Arity: -2, Do: cmdDebug, Since: "1.0.0", Syntax: "subcommand [arg [arg ...]]",
+	Flags:   commands.Admin | commands.NoScript | commands.Loading | commands.Stale,
+	Summary: "What tests and tools need; off unless enable-debug-command allows it.", Complexity: "Depends on subcommand",
+}}
+
+// debugSub is one word of DEBUG: the least number of arguments behind it and what it does.
+type debugSub struct {
+	args int
+	do   func(*commands.Call) error
+}
+
+var debugSubs = map[string]debugSub{
+	"change-repl-id":             {0, debugOK},
+	"digest":                     {0, debugDigest},
+	"digest-value":               {0, debugDigestValue},
+	"error":                      {1, debugError},
+	"jmap":                       {0, debugOK},
+	"log":                        {1, debugLog},
+	"object":                     {1, debugObject},
+	"protocol":                   {1, debugProtocol},
+	"quicklist-packed-threshold": {1, debugOK},
+	"set-active-expire":          {1, debugSetActiveExpire},
+	"sleep":                      {1, debugSleep},
+	"stringmatch-len":            {2, debugOK},
+}
+
+// cmdDebug handles DEBUG subcommand [arg ...].
+//
+// Reply:   depends on the word
+// Errors:  not enabled, an unknown word
+// Effects: none
+func cmdDebug(c *commands.Call) error {
+	s := c.Peer.(*session)
+	if mode := s.srv.cfg.EnableDebugCommand; mode == "no" || mode == "local" && !s.local() {
+		return commands.Error("ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", " +
+			"you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.")
+	}
+	sub, ok := debugSubs[strings.ToLower(string(c.Args[1]))]
+	if !ok || len(c.Args)-2 < sub.args {
+		return commands.Error("ERR unknown subcommand or wrong number of arguments for '" + commands.Echo(c.Args[1]) + "'. Try DEBUG HELP.")
+	}
+	return sub.do(c)
+}
+
+// local reports whether the client is on this host.
+func (s *session) local() bool {
+	return strings.HasPrefix(s.addr, "127.") || strings.HasPrefix(s.addr, "[::1]") || strings.HasPrefix(s.addr, "/")
+}
+
+func debugOK(c *commands.Call) error {
+	c.Reply.OK()
+	return nil
+}
+
+func debugDigest(c *commands.Call) error {
+	c.Reply.Simple(c.Tx.Store().Digest(c.Now()).String())
+	return nil
+}
+
+func debugDigestValue(c *commands.Call) error {
+	c.Reply.Array(len(c.Args) - 2)
+	for _, key := range c.Args[2:] {
+		c.Reply.Text(c.Tx.DigestKey(key).String())
+	}
+	return nil
+}
+
+func debugError(c *commands.Call) error { return commands.Error(commands.Echo(c.Args[2])) }
+
+func debugLog(c *commands.Call) error {
+	c.Peer.(*session).srv.log.Warn("DEBUG LOG", "text", string(c.Args[2]))
+	c.Reply.OK()
+	return nil
+}
+
+func debugSetActiveExpire(c *commands.Call) error {
+	c.Peer.(*session).srv.noExpire = string(c.Args[2]) == "0"
+	c.Reply.OK()
+	return nil
+}
+
+// debugSleep stops the whole node for a while, as a slow command would.
+func debugSleep(c *commands.Call) error {
+	seconds, ok := num.Float(c.Args[2])
+	if !ok || seconds < 0 {
+		return commands.ErrNotFloat
+	}
+	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	c.Reply.OK()
+	return nil
+}
+
+// debugProtocol answers one of every kind of reply, so that clients can test their parsers.
+func debugProtocol(c *commands.Call) error {
+	r := c.Reply
+	switch strings.ToLower(string(c.Args[2])) {
+	case "string":
+		r.Text("Hello World")
+	case "integer":
+		r.Int(12345)
+	case "double":
+		r.Double(3.141)
+	case "null":
+		r.Null()
+	case "array":
+		r.Array(3)
+		for i := range 3 {
+			r.Int(int64(i))
+		}
+	case "set":
+		r.Set(3)
+		for i := range 3 {
+			r.Int(int64(i))
+		}
+	case "map":
+		r.Map(3)
+		for i := range 3 {
+			r.Int(int64(i))
+			r.Bool(i == 1)
+		}
+	case "true":
+		r.Bool(true)
+	case "false":
+		r.Bool(false)
+	case "verbatim":
+		r.Verbatim("This is a verbatim\nstring")
+	default:
+		return commands.Error("ERR Wrong protocol type name. Please use one of the following: " +
+			"string|integer|double|null|array|set|map|verbatim|true|false")
+	}
+	return nil
+}
+
+// debugObject tells how a key's value is held.
+func debugObject(c *commands.Call) error {
+	key := c.Args[2]
+	encoding := c.Tx.Encoding(key)
+	if encoding == "" {
+		return commands.ErrNoSuchKey
+	}
+	payload, ok := c.Tx.Dump(key)
+	if !ok {
+		return commands.ErrNoSuchKey
+	}
+	idle, _ := c.Tx.Idle(key)
+	c.Reply.Simple("Value at:0x0 refcount:1 encoding:" + encoding + " serializedlength:" + strconv.Itoa(len(payload)-10) +
+		" lru:0 lru_seconds_idle:" + strconv.FormatInt(idle, 10))
+	return nil
+}
