@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store"
 	"github.com/echomq/emqd/store/num"
 )
 
@@ -31,6 +33,7 @@ var debugSubs = map[string]debugSub{
 	"object":                     {1, debugObject},
 	"protocol":                   {1, debugProtocol},
 	"quicklist-packed-threshold": {1, debugOK},
+	"reload":                     {0, debugReload},
 	"set-active-expire":          {1, debugSetActiveExpire},
 	"sleep":                      {1, debugSleep},
 	"stringmatch-len":            {2, debugOK},
@@ -150,12 +153,32 @@ func debugObject(c *commands.Call) error {
 	if encoding == "" {
 		return commands.ErrNoSuchKey
 	}
-	payload, ok := c.Tx.Dump(key)
-	if !ok {
-		return commands.ErrNoSuchKey
-	}
+	payload := c.Tx.Dump(key)
 	idle, _ := c.Tx.Idle(key)
 	c.Reply.Simple("Value at:0x0 refcount:1 encoding:" + encoding + " serializedlength:" + strconv.Itoa(len(payload)-10) +
 		" lru:0 lru_seconds_idle:" + strconv.FormatInt(idle, 10))
+	return nil
+}
+
+// debugReload makes every value anew from its own dump, as a save and a load would.
+func debugReload(c *commands.Call) error {
+	db := c.Tx.DB()
+	defer c.Tx.Select(db)
+	for i := range c.Tx.Store().Databases() {
+		c.Tx.Select(i)
+		var keys [][]byte
+		c.Tx.EachKey(func(key []byte, _ store.Kind) bool {
+			keys = append(keys, bytes.Clone(key))
+			return true
+		})
+		for _, key := range keys {
+			at, _ := c.Tx.Expiry(key)
+			idle, _ := c.Tx.Idle(key)
+			if _, err := c.Tx.Restore(key, c.Tx.Dump(key), at, idle); err != nil {
+				return err
+			}
+		}
+	}
+	c.Reply.OK()
 	return nil
 }
