@@ -227,6 +227,23 @@ func TestEMQOrphansAreCounted(t *testing.T) {
 	require.EqualValues(t, 4, n.s.Stats.OrphansDropped)
 }
 
+func TestEMQClaimDropsUpTo128OrphansAndTakesTheNext(t *testing.T) {
+	for _, orphans := range []int{128, 129} {
+		n := newNode(t)
+		for i := range orphans {
+			n.do("ZADD", "~pending", "0", fmt.Sprintf("JOB%03d", i))
+		}
+		n.enqueue("JOBx")
+		id, _ := n.claim(10)
+		if orphans == 128 {
+			require.Equal(t, "JOBx", id)
+			continue
+		}
+		require.Empty(t, id)
+		require.Len(t, n.members(fence.Pending), 2)
+	}
+}
+
 // TestEMQGuardComesAfterTheDomain holds the write guard's place: an answer that writes nothing is given whatever
 // the guard says, and the guard speaks before a key of another type does.
 func TestEMQGuardComesAfterTheDomain(t *testing.T) {
@@ -302,17 +319,11 @@ func TestEMQPublishedEventIsJSON(t *testing.T) {
 
 func TestEMQHotVerbsAllocateNothing(t *testing.T) {
 	n := newNode(t)
-	words := func(line ...string) (out [][]byte) {
-		for _, w := range line {
-			out = append(out, []byte(w))
-		}
-		return out
-	}
-	enqueue := words("EMQ.ENQUEUE", "2", "emq:{q}:job:JOB1", "emq:{q}:pending", "JOB1", "payload")
-	claim := words("EMQ.CLAIM", "3", "emq:{q}:pending", "emq:{q}:active", "emq:{q}:", "1000")
-	extend := words("EMQ.EXTEND", "2", "emq:{q}:active", "emq:{q}:job:JOB1", "JOB1", "1", "2000")
-	complete := words("EMQ.COMPLETE", "3", "emq:{q}:active", "emq:{q}:job:JOB1", "emq:{q}:", "JOB1", "1")
-	stale := words("EMQ.COMPLETE", "3", "emq:{q}:active", "emq:{q}:job:JOB1", "emq:{q}:", "JOB1", "9")
+	enqueue := words("EMQ.ENQUEUE 2 emq:{q}:job:JOB1 emq:{q}:pending JOB1 payload")
+	claim := words("EMQ.CLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 1000")
+	extend := words("EMQ.EXTEND 2 emq:{q}:active emq:{q}:job:JOB1 JOB1 1 2000")
+	complete := words("EMQ.COMPLETE 3 emq:{q}:active emq:{q}:job:JOB1 emq:{q}: JOB1 1")
+	stale := words("EMQ.COMPLETE 3 emq:{q}:active emq:{q}:job:JOB1 emq:{q}: JOB1 9")
 	for _, large := range []bool{false, true} {
 		if large {
 			for i := range 2000 {

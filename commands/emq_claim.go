@@ -92,7 +92,7 @@ type claimable struct {
 // head finds the first member of a set of flat jobs that has a row, and picks the orphans before it. It refuses a
 // job that a flat claim may not or cannot take.
 func (v *verb) head(set *store.ZSet) (job claimable, err error) {
-	for i := 0; i < maxOrphans; i++ {
+	for i := 0; ; i++ {
 		id, _, ok := set.At(i)
 		if !ok {
 			return job, nil
@@ -103,6 +103,8 @@ func (v *verb) head(set *store.ZSet) (job claimable, err error) {
 		switch {
 		case err != nil:
 			return job, err
+		case !there && i == maxOrphans:
+			return job, nil
 		case !there:
 			v.take(pick{from: from, to: from + len(id)})
 			continue
@@ -112,7 +114,6 @@ func (v *verb) head(set *store.ZSet) (job claimable, err error) {
 		job = claimable{found: true, id: id, row: row}
 		return job, job.count()
 	}
-	return job, nil
 }
 
 // count reads the attempts and what follows from them.

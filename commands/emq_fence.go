@@ -65,7 +65,6 @@ func emqInstall(c *Call) error {
 		return err
 	}
 	c.Tx.SetValue(fenceKey, []byte(fence.Wire), 0)
-	c.Tx.Notify('$', "set", fenceKey)
 	c.Reply.OK()
 	return nil
 }

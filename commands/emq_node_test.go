@@ -92,6 +92,14 @@ func (n *node) do(args ...string) string {
 // line splits a call at spaces and runs it.
 func (n *node) line(call string) string { return n.do(strings.Fields(call)...) }
 
+// words cuts a call into its arguments.
+func words(call string) (args [][]byte) {
+	for _, w := range strings.Fields(call) {
+		args = append(args, []byte(w))
+	}
+	return args
+}
+
 // members returns a sorted set of the queue.
 func (n *node) members(kind fence.Kind) map[string]int64 {
 	tx := n.s.Begin(0, n.now, true)

@@ -6,13 +6,13 @@ if wrong(meta, 'hash') then return refuse(WRONG) end
 if redis.call('HEXISTS', meta, 'paused') == 1 then return {} end
 if wrong(pending, 'zset') then return refuse(WRONG) end
 local orphans, id, job = {}, nil, nil
-for _, member in ipairs(redis.call('ZRANGE', pending, 0, 127)) do
+for i, member in ipairs(redis.call('ZRANGE', pending, 0, 128)) do
   local key = row(base, member)
   if key and kind(key) ~= 'none' then
     id, job = member, key
     break
   end
-  orphans[#orphans + 1] = member
+  if i <= 128 then orphans[i] = member end
 end
 if not id and #orphans == 0 then return {} end
 if id then
