@@ -75,7 +75,7 @@ func cmdCommandInfo(c *Call) error {
 		if row := c.Table.Named(name); row != nil {
 			writeInfo(c.Reply, row)
 		} else {
-			c.Reply.NullArray()
+			c.Reply.Null()
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func writeInfo(r *Reply, row *Row) {
 	r.Int(int64(last))
 	r.Int(int64(step))
 	writeWords(r, row.cats, "@")
-	r.Array(0) // tips are for proxies in front of a cluster
+	r.Set(0) // tips are for proxies in front of a cluster
 	specs := 0
 	mark := r.Later()
 	for i := range row.Keys {
@@ -101,7 +101,11 @@ func writeInfo(r *Reply, row *Row) {
 			writeKeySpec(r, &row.Keys[i])
 		}
 	}
-	r.Fill(mark, func() { r.Array(specs) })
+	r.Fill(mark, func() { r.Set(specs) })
+	if len(row.Subs) == 0 {
+		r.Set(0) // as Valkey has it, though sub-commands come in an array
+		return
+	}
 	r.Array(len(row.Subs))
 	for i := range row.Subs {
 		writeInfo(r, &row.Subs[i])

@@ -3,7 +3,6 @@ package commands_test
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -27,7 +26,7 @@ func TestScripts(t *testing.T) {
 		bad := map[*script.Step]bool{}
 		for _, c := range f.Cases {
 			for _, proto := range []int{2, 3} {
-				t.Run(fmt.Sprintf("%s/%s/%d", f.Path, c.Title, proto), func(t *testing.T) {
+				t.Run(f.Name(c, proto), func(t *testing.T) {
 					runLocal(t, f, c, table, proto, answers, bad)
 				})
 			}

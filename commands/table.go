@@ -74,9 +74,6 @@ func (t *Table) Find(args [][]byte) (*Row, error) {
 	if sub := row.Sub(args[1]); sub != nil {
 		return sub, nil
 	}
-	if row.Do != nil {
-		return row, nil
-	}
 	return nil, Error("ERR unknown subcommand '" + Echo(args[1]) + "'. Try " + strings.ToUpper(row.Name) + " HELP.")
 }
 

@@ -2,7 +2,6 @@ package parity
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestScripts(t *testing.T) {
 	for _, f := range files {
 		for _, c := range f.Cases {
 			for _, proto := range []int{2, 3} {
-				t.Run(fmt.Sprintf("%s/%s/%d", f.Path, c.Title, proto), func(t *testing.T) {
+				t.Run(f.Name(c, proto), func(t *testing.T) {
 					err := f.Run(c, server, proto, script.Options{Foreign: true, Knows: plain}, nil)
 					var skip script.Skip
 					if errors.As(err, &skip) {

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -25,7 +24,7 @@ func TestScripts(t *testing.T) {
 		answers, bad := script.Answers{}, map[*script.Step]bool{}
 		for _, c := range f.Cases {
 			for _, proto := range []int{2, 3} {
-				t.Run(fmt.Sprintf("%s/%s/%d", f.Path, c.Title, proto), func(t *testing.T) {
+				t.Run(f.Name(c, proto), func(t *testing.T) {
 					err := runSocket(t, f, c, proto, script.Options{Knows: knows}, answers)
 					var m *script.Mismatch
 					if *update && errors.As(err, &m) {

@@ -87,6 +87,11 @@ func Load(pattern string) ([]*File, error) {
 	return files, nil
 }
 
+// Name returns the name of a subtest that runs the case: file, title and version.
+func (f *File) Name(c *Case, proto int) string {
+	return fmt.Sprintf("%s/%s/%d", strings.TrimSuffix(filepath.Base(f.Path), ".txt"), c.Title, proto)
+}
+
 // Parse reads a script file's text. Errors name the line.
 func Parse(path, text string) (*File, error) {
 	p := parser{f: &File{Path: path, lines: strings.Split(strings.TrimSuffix(text, "\n"), "\n")}}
