@@ -131,6 +131,19 @@ func (r *Row) ACLCategories() []string { return r.cats }
 // Has reports whether all of f are set.
 func (r *Row) Has(f Flags) bool { return r.Flags&f == f }
 
+// Redacted is shown in place of an argument that a row hides.
+const Redacted = "(redacted)"
+
+// Hides reports whether argument i of a call, the name being 0, is not to be shown to others. Names of commands and
+// sub-commands are shown.
+func (r *Row) Hides(i int) bool {
+	names := 1
+	if r.full != r.Name {
+		names = 2
+	}
+	return i >= names && r.Has(Secret)
+}
+
 // ArityOK reports whether a call with n arguments, the name included, fits.
 func (r *Row) ArityOK(n int) bool {
 	if r.Arity >= 0 {

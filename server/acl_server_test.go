@@ -109,6 +109,8 @@ func TestACLLogCommand(t *testing.T) {
 	require.Contains(t, log, "key\r\n$7\r\ncontext\r\n$8\r\ntoplevel\r\n$6\r\nobject\r\n$1\r\nc\r\n")
 	require.Contains(t, log, "count\r\n:2\r\n$6\r\nreason\r\n$4\r\nauth\r\n$7\r\ncontext\r\n$8\r\ntoplevel\r\n$6\r\nobject\r\n$4\r\nauth\r\n")
 	require.True(t, strings.HasPrefix(admin.do("ACL LOG 1"), "*1\r\n"))
+	require.Contains(t, admin.do("INFO stats"), "acl_access_denied_auth:2\r\nacl_access_denied_cmd:1\r\nacl_access_denied_key:1\r\n"+
+		"acl_access_denied_channel:0\r\n")
 	require.Equal(t, "*0\r\n", admin.do("ACL LOG -1"))
 	require.Equal(t, "-ERR value is not an integer or out of range\r\n", admin.do("ACL LOG x"))
 	require.Equal(t, "+OK\r\n", admin.do("ACL LOG reset"))
@@ -254,12 +256,16 @@ func TestACLOnAWaitingClient(t *testing.T) {
 	require.Contains(t, admin.do("ACL LOG"), "$1\r\nz\r\n")
 }
 
-func TestACLInTheMonitor(t *testing.T) {
-	addr := startServer(t)
+func TestACLHidesSecrets(t *testing.T) {
+	addr := startServer(t, func(c *Config) { c.SlowlogLogSlowerThan = 0 })
 	watcher, c := dial(t, addr), dial(t, addr)
 	require.Equal(t, "+OK\r\n", watcher.do("MONITOR"))
 	c.do("AUTH default secret")
 	require.Contains(t, watcher.next(), `"AUTH" "(redacted)" "(redacted)"`)
+	c.do("ACL SETUSER bob >secret")
+	log := c.do("SLOWLOG GET")
+	require.NotContains(t, log, "secret")
+	require.Contains(t, log, "*4\r\n$3\r\nACL\r\n$7\r\nSETUSER\r\n$10\r\n(redacted)\r\n$10\r\n(redacted)\r\n")
 }
 
 // TestACLWorker gives a worker the rights that the manual names.

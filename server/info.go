@@ -222,6 +222,11 @@ func infoStats(srv *Server, w *infoWriter) {
 	w.field("tracking_total_prefixes", len(srv.tracked.prefixes))
 	w.field("unexpected_error_replies", 0)
 	w.field("clients_paused", srv.pause.active(srv.now))
+	denied := &srv.acl.log.denied
+	w.field("acl_access_denied_auth", denied[aclDeniedAuth])
+	w.field("acl_access_denied_cmd", denied[aclDeniedCommand])
+	w.field("acl_access_denied_key", denied[aclDeniedKey])
+	w.field("acl_access_denied_channel", denied[aclDeniedChannel])
 }
 
 func infoReplication(srv *Server, w *infoWriter) {

@@ -45,9 +45,8 @@ func (srv *Server) feedMonitors(s *session, row *commands.Row, args [][]byte) {
 	line = append(line, ']')
 	for i, a := range args {
 		line = append(line, ' ')
-		if i > 0 && row.Has(commands.Secret) {
-			line = append(line, `"(redacted)"`...)
-			continue
+		if row.Hides(i) {
+			a = []byte(commands.Redacted)
 		}
 		line = append(line, resp.Quote(a)...)
 	}

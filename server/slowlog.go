@@ -41,10 +41,13 @@ func (srv *Server) noteSlow(s *session, row *commands.Row, args [][]byte, micros
 	if len(kept) > slowArgs {
 		kept = kept[:slowArgs-1]
 	}
-	for _, a := range kept {
-		if len(a) > slowBytes {
+	for i, a := range kept {
+		switch {
+		case row.Hides(i):
+			e.args = append(e.args, commands.Redacted)
+		case len(a) > slowBytes:
 			e.args = append(e.args, string(a[:slowBytes])+"... ("+strconv.Itoa(len(a)-slowBytes)+" more bytes)")
-		} else {
+		default:
 			e.args = append(e.args, string(a))
 		}
 	}
