@@ -60,13 +60,27 @@ func (srv *Server) serve(ctx context.Context) error {
 	srv.mu.Lock()
 	srv.wake = l.poke
 	srv.mu.Unlock()
+	defer func() {
+		srv.mu.Lock()
+		srv.wake = func() {}
+		srv.mu.Unlock()
+	}()
 	streams, err := srv.serveStreams()
 	if err != nil {
 		return err
 	}
 	defer streams.close()
-	stop := context.AfterFunc(ctx, l.poke)
-	defer stop()
+	poked := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		l.poke()
+		close(poked)
+	})
+	defer func() {
+		// A late write to a closed wakeFD would reach whatever file has its number by then.
+		if !stop() {
+			<-poked
+		}
+	}()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	srv.markReady()
