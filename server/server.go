@@ -188,10 +188,11 @@ func (srv *Server) expireCycle() {
 	srv.serveReady()
 }
 
-// checkClients ends sessions that were idle for too long or are over a soft output limit for too long.
+// checkClients ends sessions that were idle for too long or are over a soft output limit for too long. Who waits to
+// be told something is not idle.
 func (srv *Server) checkClients() {
 	for _, s := range srv.sessions {
-		if t := srv.cfg.Timeout; t > 0 && s.waiting == nil && srv.now-s.active > int64(t)*1000 {
+		if t := srv.cfg.Timeout; t > 0 && s.waiting == nil && !s.subscriber() && !s.monitor && srv.now-s.active > int64(t)*1000 {
 			s.end()
 			continue
 		}
