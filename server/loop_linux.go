@@ -6,6 +6,7 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -18,6 +19,7 @@ type loop struct {
 	srv     *Server
 	ep      int
 	wakeFD  int
+	wakeMu  sync.Mutex // guards wakeFD against a wake-up after its end
 	buf     []byte
 	conns   []*session // by file descriptor
 	ports   []port
@@ -49,7 +51,7 @@ func (srv *Server) serve(ctx context.Context) error {
 	if l.wakeFD, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
 		return err
 	}
-	defer unix.Close(l.wakeFD)
+	defer l.closeWake()
 	if err := l.watch(l.wakeFD, unix.EPOLLIN); err != nil {
 		return err
 	}
@@ -314,12 +316,6 @@ func (l *loop) pokeFromOutside() {
 	if !l.inTurn {
 		l.poke()
 	}
-}
-
-// poke ends the loop's sleep. It may be called from any goroutine.
-func (l *loop) poke() {
-	one := [8]byte{1}
-	_, _ = unix.Write(l.wakeFD, one[:]) // full means that a wake-up is pending already
 }
 
 func (l *loop) watch(fd int, events uint32) error {
