@@ -140,8 +140,8 @@ func (c *streamConn) Read([]byte) (int, error) {
 			c.s.gone()
 		}
 		dead := c.s.dead
-		srv.mu.Unlock()
 		srv.wake() // what this session did may concern timers and connections of the loop
+		srv.mu.Unlock()
 		if dead {
 			c.signal()
 			<-written
