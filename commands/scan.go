@@ -68,6 +68,9 @@ func parseScan(cursor uint64, options [][]byte, kind store.Kind) (scan, error) {
 			options = options[1:]
 		case Is(word, "type") && valued && kind == store.KindNone:
 			s.typ = options[1]
+			if !kindWord(s.typ) {
+				return s, Error("ERR unknown type name '" + Echo(s.typ) + "'")
+			}
 			options = options[1:]
 		case Is(word, "novalues"):
 			if kind != store.KindHash {
@@ -122,4 +125,14 @@ func (s *scan) walk(c *Call, step func(cursor uint64) (next uint64)) {
 		c.Reply.Bulk(strconv.AppendUint(text[:0], cursor, 10))
 		c.Reply.Array(s.items)
 	})
+}
+
+// kindWord reports whether a client's word names a type of values.
+func kindWord(word []byte) bool {
+	for k := store.KindString; k <= store.KindStream; k++ {
+		if Is(word, k.String()) {
+			return true
+		}
+	}
+	return false
 }

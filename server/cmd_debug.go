@@ -137,11 +137,29 @@ func debugProtocol(c *commands.Call) error {
 		r.Bool(true)
 	case "false":
 		r.Bool(false)
+	case "bignum":
+		if r.RESP3() {
+			r.Raw([]byte("(1234567999999999999999999999999999999\r\n"))
+		} else {
+			r.Text("1234567999999999999999999999999999999")
+		}
+	case "attrib":
+		if r.RESP3() {
+			r.Raw([]byte("|1\r\n$14\r\nkey-popularity\r\n*2\r\n$7\r\nkey:123\r\n:90\r\n"))
+		}
+		r.Text("Some real reply following the attribute")
+	case "push":
+		if !r.RESP3() {
+			return commands.Error("ERR RESP2 is not supported by this command")
+		}
+		r.Push(2)
+		r.Text("server-cpu-usage")
+		r.Int(42)
 	case "verbatim":
 		r.Verbatim("This is a verbatim\nstring")
 	default:
 		return commands.Error("ERR Wrong protocol type name. Please use one of the following: " +
-			"string|integer|double|null|array|set|map|verbatim|true|false")
+			"string|integer|double|null|array|set|map|attrib|push|verbatim|true|false|bignum")
 	}
 	return nil
 }
@@ -156,7 +174,7 @@ func debugObject(c *commands.Call) error {
 	payload := c.Tx.Dump(key)
 	idle, _ := c.Tx.Idle(key)
 	c.Reply.Simple("Value at:0x0 refcount:1 encoding:" + encoding + " serializedlength:" + strconv.Itoa(len(payload)-10) +
-		" lru:0 lru_seconds_idle:" + strconv.FormatInt(idle, 10))
+		" lru:" + strconv.FormatInt(c.Now()/1000-idle, 10) + " lru_seconds_idle:" + strconv.FormatInt(idle, 10))
 	return nil
 }
 

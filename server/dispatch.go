@@ -10,7 +10,6 @@ import (
 // dispatch answers one command of a session: finds its row, passes it through the gates, and queues or
 // runs it. args alias the input buffer. The keyspace lock is held.
 func (srv *Server) dispatch(s *session, args [][]byte) {
-	s.totalCmds++
 	s.active = srv.now
 	row, err := srv.table.Find(args)
 	if row != nil {
@@ -120,8 +119,10 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	}
 	c.Args, c.Row, c.Host, c.Peer, c.MayBlock = args, row, s, s, mayBlock
 	effects := c.Tx.Effects().Len()
-	srv.feedMonitors(s, row, args)
 	err := srv.guarded(c)
+	if !commands.IsWait(err) {
+		srv.feedMonitors(s, row, args)
+	}
 	if row.Has(commands.KeyEvents) {
 		tellEffects(c.Tx, effects)
 	}

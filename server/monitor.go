@@ -27,7 +27,8 @@ func cmdMonitor(c *commands.Call) error {
 	return nil
 }
 
-// feedMonitors shows a command that is about to run to the clients that monitor.
+// feedMonitors shows a command that has run to the clients that monitor: what waited when it was served, EXEC after what
+// it ran.
 func (srv *Server) feedMonitors(s *session, row *commands.Row, args [][]byte) {
 	if len(srv.monitors) == 0 || row.Flags&(commands.SkipMonitor|commands.Admin) != 0 {
 		return

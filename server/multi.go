@@ -100,6 +100,9 @@ func cmdExec(c *commands.Call) error {
 	stale := s.dirtyWatch || s.watchExpired(c)
 	s.tx = nil
 	s.unwatch()
+	if err := s.srv.guardQueue(t); err != nil {
+		return commands.Error("EXECABORT Transaction discarded because of: " + err.Error())
+	}
 	if t.spoiled {
 		return commands.Error("EXECABORT Transaction discarded because of previous errors.")
 	}
@@ -119,6 +122,16 @@ func cmdExec(c *commands.Call) error {
 	}
 	s.inExec = false
 	c.Row, c.Args = row, args
+	return nil
+}
+
+// guardQueue passes the queued commands through the gates that may have closed since they were queued.
+func (srv *Server) guardQueue(t *transaction) error {
+	for _, row := range t.rows {
+		if err := gateMemory(srv, nil, row, nil); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

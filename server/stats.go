@@ -41,6 +41,7 @@ func (srv *Server) account(s *session, row *commands.Row, args [][]byte, start i
 	if commands.IsWait(err) {
 		return // the run that serves it counts
 	}
+	s.totalCmds++
 	st.calls++
 	st.nanos += nanos
 	srv.stats.commands++
