@@ -34,6 +34,8 @@ func All() [][]Row {
 		setAlgebraRows,
 		setRandomRows,
 		setRows,
+		streamRangeRows,
+		streamRows,
 		stringChangeRows,
 		stringReadRows,
 		stringRows,

@@ -4,9 +4,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/echomq/emqd/fence"
+	"github.com/echomq/emqd/store"
 )
 
 var emqBusRows = []Row{
+	{
+		Name: "emq.append", Family: "bus", Arity: -6, Flags: emqWrite | DenyOOM | Fast, Do: emqAppend,
+		Keys: emqKeys, Layout: fence.Layout{fence.Stream}, Tokens: []string{"bus.append"},
+		Syntax: "numkeys stream id field value [field value ...]", Since: "1.0.0", Complexity: "O(log N) where N is the number of entries",
+		Summary: "Appends a record to a stream under the time and number in its branded id.",
+	},
 	{
 		Name: "emq.failures.incr", Family: "bus", Arity: 4, Flags: emqWrite | DenyOOM | Fast, Do: emqFailuresIncr,
 		Keys: emqKeys, Layout: fence.Layout{fence.Failures}, Tokens: []string{"bus.failures"},
@@ -21,6 +28,55 @@ var emqBusRows = []Row{
 		Complexity: "O(S) where S is the number of subscribers",
 		Summary:    "Publishes a lifecycle event of a job on the queue's channel.",
 	},
+}
+
+// fieldRecordID is the first field of every stream record: its branded id.
+var fieldRecordID = []byte("id")
+
+// emqAppend handles EMQ.APPEND numkeys stream | id field value [field value ...].
+//
+// Keys:    stream of the bus
+// Reply:   the branded id
+// Errors:  arity when a field has no value, EMQKIND, ERR when the id is not above the stream's last one, WRONGTYPE
+// Effects: XADD
+func emqAppend(c *Call) error {
+	if (len(c.Args)+c.Row.Arity)%2 != 0 {
+		return ErrArity(c.Row.FullName())
+	}
+	v, err := newVerb(c)
+	if err != nil {
+		return err
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	record, ok := fence.ParseEvent(v.args[0])
+	if !ok {
+		return fence.KindEvent
+	}
+	x, err := c.Tx.Stream(v.keys[0])
+	if err != nil {
+		return err
+	}
+	id := store.StreamID{Ms: uint64(record.UnixMilli()), Seq: uint64(record.Low22())}
+	if !x.State().Last.Less(id) {
+		return errXAddTop
+	}
+	if entryBytes(v.args) > maxEntryBytes {
+		return errXAddLarge
+	}
+	if err := c.Guard(); err != nil {
+		return err
+	}
+	// The stream's name stands right before the id: with the first field's name in its place for as long as it takes,
+	// the arguments are the fields.
+	fields := c.Args[2:]
+	key := fields[0]
+	fields[0] = fieldRecordID
+	x.Add(id, fields)
+	fields[0] = key
+	c.Reply.Bulk(v.args[0])
+	return nil
 }
 
 // emqFailuresIncr handles EMQ.FAILURES.INCR numkeys failures | entry.

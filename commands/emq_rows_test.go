@@ -34,6 +34,7 @@ func TestEMQRows(t *testing.T) {
 		{"emq.reprocess", 6, "write denyoom fast movablekeys", "job:<id> dead pending", "reprocess"},
 		{"emq.requeue", 7, "write fast movablekeys", "active pending job:<id>", "requeue"},
 		{"emq.stalled.check", 8, "write denyoom movablekeys", "active pending dead <base>", "stalled stalled.restart"},
+		{"emq.append", -6, "write denyoom fast movablekeys", "stream:<name>", "bus.append"},
 		{"emq.failures.incr", 4, "write denyoom fast movablekeys", "stream:<name>:failures:<group>", "bus.failures"},
 		{"emq.publish", -5, "write pubsub fast movablekeys", "events", "bus.publish"},
 	}

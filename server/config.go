@@ -83,8 +83,8 @@ type Config struct {
 	SetMaxListpackEntries  int64 `name:"set-max-listpack-entries" default:"128" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"SetEntries" help:"members of a set kept packed"`
 	SetMaxListpackValue    int64 `name:"set-max-listpack-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"SetValue" help:"bytes of a member of a packed set"`
 	ListMaxListpackSize    int   `name:"list-max-listpack-size" alias:"list-max-ziplist-size" default:"-2" group:"encodings" range:"-2147483648,2147483647" live:"yes" store:"ListSize" help:"elements of a packed list; -1 to -5 for 4 to 64 kb"`
-	StreamNodeMaxBytes     int64 `name:"stream-node-max-bytes" default:"4096" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"bytes of a node of a stream; 0 for no limit"`
-	StreamNodeMaxEntries   int64 `name:"stream-node-max-entries" default:"100" group:"encodings" range:"0,9223372036854775807" live:"yes" help:"entries of a node of a stream; 0 for no limit"`
+	StreamNodeMaxBytes     int64 `name:"stream-node-max-bytes" default:"4096" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"StreamNodeBytes" help:"bytes of a node of a stream; 0 for no limit"`
+	StreamNodeMaxEntries   int64 `name:"stream-node-max-entries" default:"100" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"StreamNodeEntries" help:"entries of a node of a stream; 0 for no limit"`
 
 	Hz                   int    `name:"hz" default:"10" group:"background" range:"-2147483648,2147483647" clamp:"1,500" live:"yes" help:"rounds of background work a second, held between 1 and 500"`
 	DynamicHz            bool   `name:"dynamic-hz" default:"yes" group:"accepted" hidden:"yes" live:"yes" help:"no effect"`

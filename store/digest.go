@@ -92,6 +92,8 @@ func (s *Store) digestValue(e *entry, now int64) Digest {
 		h.unordered(func(add func(Digest)) { s.digestHash(e, now, add) })
 	case KindZSet:
 		h.unordered(func(add func(Digest)) { s.digestZSet(e, add) })
+	case KindStream:
+		s.objects[e.object()].(*streamTable).digest(h)
 	default:
 		panic("store: no digest of a " + e.kind().String())
 	}

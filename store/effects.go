@@ -23,6 +23,7 @@ type reach uint8
 
 const (
 	reachKey    reach = iota // the first argument
+	reachSub                 // the second argument, which follows a sub-command
 	reachRename              // the first two arguments
 	reachMove                // the first argument in its database and in a
 	reachCopy                // the second argument, in database a
@@ -40,6 +41,8 @@ type Touch struct {
 func (f *Effects) AppendTouched(dst []Touch, i int) []Touch {
 	c := &f.cmds[i]
 	switch c.reach {
+	case reachSub:
+		return append(dst, Touch{int(c.db), f.Arg(i, 1)})
 	case reachRename:
 		return append(dst, Touch{int(c.db), f.Arg(i, 0)}, Touch{int(c.db), f.Arg(i, 1)})
 	case reachMove:

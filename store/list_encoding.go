@@ -47,31 +47,34 @@ const listpackFrame = 7
 
 // listpackSize returns the bytes that value takes in Valkey's listpack.
 func listpackSize(value []byte) int {
-	size := 0
 	if n, ok := num.Int(value); ok {
-		switch {
-		case n >= 0 && n < 1<<7:
-			size = 1
-		case n >= -1<<12 && n < 1<<12:
-			size = 2
-		case n >= -1<<15 && n < 1<<15:
-			size = 3
-		case n >= -1<<23 && n < 1<<23:
-			size = 4
-		case n >= -1<<31 && n < 1<<31:
-			size = 5
-		default:
-			size = 9
-		}
-	} else {
-		switch n := len(value); {
-		case n < 1<<6:
-			size = 1 + n
-		case n < 1<<12:
-			size = 2 + n
-		default:
-			size = 5 + n
-		}
+		return listpackIntSize(n)
+	}
+	size := len(value)
+	switch {
+	case size < 1<<6:
+		size++
+	case size < 1<<12:
+		size += 2
+	default:
+		size += 5
 	}
 	return size + uvarintLen(size)
+}
+
+// listpackIntSize is listpackSize of the text of n.
+func listpackIntSize(n int64) int {
+	switch {
+	case n >= 0 && n < 1<<7:
+		return 2
+	case n >= -1<<12 && n < 1<<12:
+		return 3
+	case n >= -1<<15 && n < 1<<15:
+		return 4
+	case n >= -1<<23 && n < 1<<23:
+		return 5
+	case n >= -1<<31 && n < 1<<31:
+		return 6
+	}
+	return 10
 }

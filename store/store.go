@@ -49,6 +49,8 @@ type Limits struct {
 	SetIntEntries          int
 	SetEntries, SetValue   int
 	ListSize               int
+	// StreamNodeBytes and StreamNodeEntries close a chunk of a stream; 0 is no limit.
+	StreamNodeBytes, StreamNodeEntries int
 	// StringMax is proto-max-bulk-len: no string grows beyond it.
 	StringMax int
 }
@@ -58,6 +60,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		HashEntries: 512, HashValue: 64, ZSetEntries: 128, ZSetValue: 64,
 		SetIntEntries: 512, SetEntries: 128, SetValue: 64, ListSize: -2,
+		StreamNodeBytes: 4096, StreamNodeEntries: 100,
 		StringMax: 512 << 20,
 	}
 }

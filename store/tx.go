@@ -129,6 +129,22 @@ func (tx *Tx) record(name string, key []byte, args ...[]byte) {
 	}
 }
 
+// recordSub is record for the sub-command of a container, which stands before the key.
+func (tx *Tx) recordSub(name, sub string, key []byte, args ...[]byte) {
+	tx.mustWrite()
+	if tx.stale {
+		tx.bury(key)
+	}
+	tx.s.dirty++
+	tx.effects.begin(name, tx.db.id)
+	tx.effects.reaches(reachSub, 0, 0)
+	tx.effects.arg([]byte(sub))
+	tx.effects.arg(key)
+	for _, a := range args {
+		tx.effects.arg(a)
+	}
+}
+
 // extend records like record, but adds args to the last effect when that is the same command on the same key.
 func (tx *Tx) extend(name string, key []byte, args ...[]byte) {
 	if !tx.effects.joins(name, tx.db.id, key) {
