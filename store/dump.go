@@ -66,6 +66,8 @@ func (tx *Tx) read(e *entry) rdb.Value {
 		return tx.readZSet(ZSet{tx: tx, key: e.key(), e: *e, gen: tx.gen})
 	case KindHash:
 		return tx.readHash(Hash{tx: tx, key: e.key(), e: *e, gen: tx.gen})
+	case KindStream:
+		return tx.readStream(tx.s.objects[e.object()].(*streamTable))
 	}
 	panic("store: no plain form of a " + e.kind().String())
 }
@@ -150,6 +152,8 @@ func (tx *Tx) build(key []byte, v *rdb.Value) {
 			}
 			done()
 		}
+	case rdb.KindStream:
+		tx.buildStream(key, v.Stream)
 	default:
 		panic("store: no stored form of a " + v.Kind.String())
 	}

@@ -23,6 +23,8 @@ func (tx *Tx) Encoding(key []byte) string {
 	case KindHash:
 		h := Hash{tx: tx, key: key, e: e, gen: tx.gen}
 		return h.Encoding()
+	case KindStream:
+		return "stream"
 	}
 	panic("store: no encoding of a " + e.kind().String())
 }

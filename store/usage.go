@@ -26,6 +26,11 @@ func (tx *Tx) Usage(key []byte, samples int) (bytes int64, ok bool) {
 		n += o.d.blockBytes(samples)
 	case *zsetTable:
 		n += o.d.blockBytes(samples) + o.t.blockBytes()
+	case *streamTable:
+		p, ok := o.chunks.first()
+		for ; ok; p, ok = o.chunks.next(p) {
+			n += int64(tx.s.a.Size(o.chunks.at(p).r))
+		}
 	case *listDeque:
 		for i := range o.n {
 			n += int64(tx.s.a.Size(o.chunk(i).r))
