@@ -39,6 +39,7 @@ func (tx *Tx) Move(key []byte, i int) bool {
 // and dst is not or may be replaced. Both are not the same key of the same database.
 func (tx *Tx) Copy(src, dst []byte, i int, replace bool) bool {
 	e := tx.find(src)
+	tx.count(e.ok(), src) // a read, though the command writes
 	if !e.ok() || !replace && tx.existsIn(i, dst) {
 		return false
 	}

@@ -183,16 +183,20 @@ func (tx *Tx) peek(key []byte) entry {
 // look is peek that counts a hit or a miss of a reading command and announces the miss.
 func (tx *Tx) look(key []byte) entry {
 	e := tx.peek(key)
-	if !tx.readonly {
-		return e
-	}
-	if e.ok() {
-		tx.s.Stats.Hits++
-	} else {
-		tx.s.Stats.Misses++
-		tx.Notify('m', "keymiss", key)
+	if tx.readonly {
+		tx.count(e.ok(), key)
 	}
 	return e
+}
+
+// count counts a hit or announces a miss.
+func (tx *Tx) count(hit bool, key []byte) {
+	if hit {
+		tx.s.Stats.Hits++
+		return
+	}
+	tx.s.Stats.Misses++
+	tx.Notify('m', "keymiss", key)
 }
 
 // find is look that renews the access time.
