@@ -42,6 +42,7 @@ var samples = func() (all [][]byte) {
 				hash.Fields = append(hash.Fields, rdb.Field{Name: name, Value: text})
 				timed.Fields = append(timed.Fields, rdb.Field{Name: name, Value: text, ExpireAt: int64(i%3) * (farAway + int64(i))})
 			}
+			add(rdb.Value{Kind: rdb.KindStream, Stream: sampleStream(list.Items)})
 			for _, v := range []rdb.Value{list, ints, set, zset, hash, timed} {
 				add(v)
 			}
@@ -49,6 +50,25 @@ var samples = func() (all [][]byte) {
 	}
 	return all
 }()
+
+// sampleStream is a stream of the texts with a group whose two consumers hold some of the entries.
+func sampleStream(texts [][]byte) *rdb.Stream {
+	s := &rdb.Stream{EntriesAdded: uint64(len(texts)) + 3, MaxDeletedID: rdb.StreamID{Ms: 1}}
+	g := rdb.StreamGroup{Name: []byte("g"), EntriesRead: -1, Consumers: []rdb.StreamConsumer{
+		{Name: []byte("a"), SeenTime: 500, ActiveTime: 500}, {Name: []byte("b"), SeenTime: 600, ActiveTime: 600},
+	}}
+	for i, text := range texts {
+		s.LastID = rdb.StreamID{Ms: uint64(i) + 2, Seq: uint64(i % 3)}
+		s.Entries = append(s.Entries, rdb.StreamEntry{ID: s.LastID, Fields: [][]byte{[]byte("field"), text}})
+		if i%4 == 0 {
+			c := &g.Consumers[i/4%2]
+			c.Pending = append(c.Pending, rdb.StreamPending{ID: s.LastID, DeliveryTime: 400, DeliveryCount: uint64(i) + 1})
+			g.LastID = s.LastID
+		}
+	}
+	s.Groups = []rdb.StreamGroup{g, {Name: []byte("empty"), EntriesRead: 0}}
+	return s
+}
 
 // sampleDigests are the digests of the samples.
 var sampleDigests = func() (all []Digest) {
