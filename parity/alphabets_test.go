@@ -16,7 +16,11 @@ var alphabets = map[string]alphabet{
 	"lex":    {"-", "+", "[m1", "(m2", "[m3", "[", "(", "(m", "[zz", "m1", "", "--"},
 	"index":  {"0", "-1", "1", "2", "-2", "3", "-100", "100", "x"},
 	"count":  {"1", "2", "3", "0", "-1", "10", "-5", "x", "9223372036854775807"},
-	// Deadlines are either long past or so far away that no clock comes near them.
+	"id":     {"1-1", "2-1", "1-2", "3", "5-5", "0-0", "4-*", "0", "18446744073709551615-18446744073709551615", "x", "1-x", "0-1", "2"},
+	"range":  {"-", "+", "1", "2", "(1-1", "(3", "5-5", "(-", "x", "0", "2-1", "("},
+	"group":  {"g1", "g2", "none"},
+	// Deadlines are either long past or so far away that no clock comes near them. Those from now on are not compared
+	// with each other (GT, LT): the clock decides between equal ones.
 	"seconds":   {"1000", "5000", "100000", "0", "-1", "9223372036854775807", "9223372036854775", "x"},
 	"ms":        {"1000000", "5000000", "100000000", "0", "-1", "9223372036854775807", "x"},
 	"at":        {"4000000000", "5000000000", "1", "0", "-1", "9223372036854775807", "x"},
@@ -31,7 +35,7 @@ var alphabets = map[string]alphabet{
 // sharedTemplates put other kinds and deadlines in the way of every family.
 var sharedTemplates = []string{
 	"SET <key> <value>", "HSET <key> <field> <value>", "RPUSH <key> <value>", "SADD <key> <member>", "ZADD <key> 1 <member>",
-	"DEL <key>", "DEL <key>", "EXPIRE <key> <seconds> [NX|XX|GT|LT]", "PTTL <key>", "TYPE <key>",
+	"DEL <key>", "DEL <key>", "EXPIRE <key> <seconds> [NX|XX]", "EXPIREAT <key> <at> [NX|XX|GT|LT]", "PTTL <key>", "TYPE <key>",
 }
 
 // sharedFinal reads what every key has.

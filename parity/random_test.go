@@ -29,7 +29,7 @@ type family struct {
 }
 
 // families lists what is compared; each file of generators has one.
-var families = []family{bitmapFamily, genericFamily, hashFamily, listFamily, setFamily, stringFamily, zsetFamily}
+var families = []family{bitmapFamily, genericFamily, hashFamily, listFamily, setFamily, streamFamily, stringFamily, zsetFamily}
 
 // episode is how many calls meet on one keyspace.
 const episode = 150
