@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -213,4 +215,41 @@ func sortedBy(reply []string, n int) []string {
 	}
 	slices.SortFunc(groups, func(x, y []string) int { return strings.Compare(x[0], y[0]) })
 	return slices.Concat(groups...)
+}
+
+// FuzzRestore restores hostile values with a checksum that fits. What is accepted must be a whole value: it can be
+// read, copied and dumped again.
+func FuzzRestore(f *testing.F) {
+	for _, payload := range samples {
+		if len(payload) < 400 {
+			f.Add(payload[:len(payload)-10], payload[len(payload)-10])
+		}
+	}
+	k, c, again := []byte("k"), []byte("c"), []byte("again")
+	f.Fuzz(func(t *testing.T, value []byte, version byte) {
+		payload := append(bytes.Clone(value), version, 0)
+		payload = binary.LittleEndian.AppendUint64(payload, rdb.CRC64(0, payload))
+		s := New(1, 1)
+		s.a.poison = true
+		defer s.a.drop()
+		tx := s.Begin(0, 1000, false)
+		there, err := tx.Restore(k, payload, 0, 0)
+		require.Equal(t, err == nil && there, tx.Exists(k))
+		if err != nil {
+			require.Zero(t, tx.Effects().Len())
+			return
+		}
+		if !there {
+			return
+		}
+		want := tx.DigestKey(k)
+		require.True(t, tx.Copy(k, c, 0, false))
+		require.Equal(t, want, tx.DigestKey(c))
+		there, err = tx.Restore(again, tx.Dump(k), 0, 0)
+		require.NoError(t, err)
+		require.True(t, there)
+		require.NotEmpty(t, tx.Encoding(again))
+		tx.FlushAll()
+		tx.Commit()
+	})
 }
