@@ -31,6 +31,8 @@ var imports = map[string][]string{
 	"store/num":             {},
 	"store/glob":            {},
 	"store/rdb":             {},
+	"store/aof":             {"store", "store/rdb", "golang.org/x/sys/..."},
+	"store/aof/memfs":       {"store/aof"},
 	"store/internal/oracle": {},
 	"parity":                {},
 	"parity/script":         {},
@@ -41,7 +43,7 @@ var imports = map[string][]string{
 }
 
 // testsOnly are the packages that nothing but tests, and what is made for tests, imports.
-var testsOnly = []string{"parity/...", "store/internal/oracle"}
+var testsOnly = []string{"parity/...", "store/internal/oracle", "store/aof/memfs"}
 
 // maxLines is where a file is too long to be read at once.
 const maxLines = 450

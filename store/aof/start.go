@@ -1,0 +1,237 @@
+package aof
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+)
+
+// Start makes the log ready to be written after Replay: what the last increment ends with and is dropped is cut off,
+// garbage after it is moved to a file beside it, a new increment with the node epoch epoch is opened, and files that
+// are left over are removed. salt is random.
+func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
+	if err := l.fs.MakeDir(l.dir); err != nil {
+		return nil, err
+	}
+	if err := l.mend(); err != nil {
+		return nil, fmt.Errorf("the end of the last increment: %w", err)
+	}
+	w, err := l.Increment(epoch, l.state.Next, salt)
+	if err != nil {
+		return nil, err
+	}
+	m := l.Manifest()
+	if n := len(m.Incrs); n > 0 && l.last != nil && l.last.ours && l.last.next == l.last.head.next {
+		m.Old = append(m.Old, m.Incrs[n-1]) // it has no records, and its epoch is passed
+		m.Incrs = m.Incrs[:n-1]
+	}
+	m.Incrs = append(m.Incrs, w.item)
+	if err := l.Commit(m); err != nil {
+		w.Abandon()
+		return nil, err
+	}
+	return w, l.Clean()
+}
+
+// mend cuts the last increment to its good part and ends it.
+func (l *Log) mend() error {
+	s := l.last
+	if s == nil || s.full && s.tail == nil && s.good == s.w.size {
+		return nil
+	}
+	name := s.w.name
+	f, err := l.fs.Open(l.path(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if s.tail != nil && s.tail.Garbage {
+		if err := l.setAside(f, s); err != nil {
+			return err
+		}
+	}
+	if err := f.Truncate(s.good); err != nil {
+		return err
+	}
+	if s.ours && !s.full && s.good > 0 {
+		end := appendEnd(nil, s.next-1, s.head.salt)
+		if _, err := f.WriteAt(end, s.good); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
+
+// setAside copies what follows the good part of a file to another one beside it.
+func (l *Log) setAside(f File, s *scanner) error {
+	to := l.path(fmt.Sprintf("%s.tail-%d", s.w.name, s.good))
+	if err := l.fs.Remove(to); err != nil && !missing(err) {
+		return err
+	}
+	out, err := l.fs.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = copyFile(out, io.NewSectionReader(f, s.good, s.w.size-s.good))
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return l.fs.SyncDir(l.dir)
+}
+
+// copyFile writes what r gives to the beginning of out and makes it durable.
+func copyFile(out File, r io.Reader) (int64, error) {
+	n, err := io.Copy(io.NewOffsetWriter(out, 0), r)
+	if err != nil {
+		return n, err
+	}
+	return n, out.Sync()
+}
+
+// Increment makes the next increment, whose first record is number next. The manifest does not name it yet: Commit one
+// that does before anything in it is acknowledged.
+func (l *Log) Increment(epoch, next int64, salt uint32) (*Writer, error) {
+	seq := int64(1)
+	for _, it := range l.files() {
+		if it.Kind == kindIncr {
+			seq = max(seq, it.Seq+1)
+		}
+	}
+	name := incrName(l.prefix, seq)
+	if err := l.fs.Remove(l.path(name)); err != nil && !missing(err) {
+		return nil, err
+	}
+	f, err := l.fs.Create(l.path(name))
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{f: f, item: Item{name, seq, kindIncr}, head: header{epoch, next, salt}, seq: next - 1, db: -1}
+	w.buf = w.head.append(w.head.append(w.buf))
+	w.synced.Seq = next - 1
+	err = w.Sync()
+	if err == nil {
+		if from, to, ok := w.Ahead(); ok {
+			// Without room ahead records are appended, which is slower and as safe.
+			if err := Fill(f, from, to); err == nil {
+				w.Filled(to)
+			} else if err = f.Truncate(from); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+		}
+		err = l.fs.SyncDir(l.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), l.fs.Remove(l.path(name)))
+	}
+	return w, nil
+}
+
+// Commit makes m the manifest, at once or not at all. After an error it is not known which one is in force.
+func (l *Log) Commit(m Manifest) error {
+	temp := l.path(tempName(l.prefix))
+	if err := l.fs.Remove(temp); err != nil && !missing(err) {
+		return err
+	}
+	f, err := l.fs.Create(temp)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(m.Append(nil), 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := l.fs.Rename(temp, l.path(manifestName(l.prefix))); err != nil {
+		return err
+	}
+	if err := l.fs.SyncDir(l.dir); err != nil {
+		return err
+	}
+	l.man, l.fresh = m, false
+	l.man.Incrs = slices.Clone(m.Incrs)
+	return nil
+}
+
+// Clean removes the files that the manifest has as history and those that were left over, and forgets them. A crash on
+// the way leaves some of them to the next start.
+func (l *Log) Clean() error {
+	for _, it := range l.man.Old {
+		l.loose = append(l.loose, it.Name)
+	}
+	if len(l.loose) == 0 {
+		return nil
+	}
+	for _, name := range l.loose {
+		if slices.ContainsFunc(l.files(), func(it Item) bool { return it.Name == name }) {
+			continue
+		}
+		if err := l.fs.Remove(l.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	l.loose = nil
+	if len(l.man.Old) > 0 {
+		m := l.man
+		m.Old = nil
+		return l.Commit(m)
+	}
+	return l.fs.SyncDir(l.dir)
+}
+
+// Rotate ends the increment of w and opens the next one with the same epoch, which the manifest then names too. All
+// records of w are durable afterwards. After an error nothing may be acknowledged from either.
+func (l *Log) Rotate(w *Writer, salt uint32) (*Writer, error) {
+	if err := w.Sync(); err != nil {
+		return nil, err
+	}
+	next, err := l.Increment(w.head.epoch, w.seq+1, salt)
+	if err != nil {
+		return nil, err // w goes on
+	}
+	if err := w.Close(); err != nil {
+		next.Abandon()
+		return nil, err
+	}
+	m := l.Manifest()
+	m.Incrs = append(m.Incrs, next.item)
+	if err := l.Commit(m); err != nil {
+		next.Abandon()
+		return nil, err
+	}
+	return next, nil
+}
+
+// Import makes a copy of an RDB file the base of a fresh log, before Start.
+func (l *Log) Import(name string) error {
+	if err := l.fs.MakeDir(l.dir); err != nil {
+		return err
+	}
+	in, err := l.fs.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	size, err := in.Size()
+	if err != nil {
+		return err
+	}
+	base := Item{BaseName(l.prefix, 1), 1, kindBase}
+	if err := l.fs.Remove(l.path(base.Name)); err != nil && !missing(err) {
+		return err
+	}
+	out, err := l.fs.Create(l.path(base.Name))
+	if err != nil {
+		return err
+	}
+	_, err = copyFile(out, io.NewSectionReader(in, 0, size))
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	l.man = Manifest{Base: &base}
+	l.loose = slices.DeleteFunc(l.loose, func(n string) bool { return n == base.Name })
+	return l.measure()
+}
