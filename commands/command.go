@@ -315,7 +315,7 @@ func keysOfCall(c *Call) ([]KeyAt, error) {
 
 // cmdCommandList handles COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN pattern].
 //
-// Reply:   array of command names
+// Reply:   array of the names of commands and sub-commands
 // Errors:  syntax
 // Effects: none
 func cmdCommandList(c *Call) error {
@@ -343,14 +343,9 @@ func cmdCommandList(c *Call) error {
 			return ErrSyntax
 		}
 	}
-	// With a filter the sub-commands are listed too.
-	rows := c.Table.Rows()
-	if len(c.Args) > 2 {
-		rows = c.Table.Every()
-	}
 	n := 0
 	mark := c.Reply.Later()
-	for _, row := range rows {
+	for _, row := range c.Table.Every() {
 		if keep(row) {
 			n++
 			c.Reply.Text(row.full)

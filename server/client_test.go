@@ -32,6 +32,17 @@ func TestClientReply(t *testing.T) {
 	require.Equal(t, "$3\r\ntwo\r\n", c.next())
 }
 
+func TestPushesAreSentWhileRepliesAreOff(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Contains(t, a.do("HELLO 3"), "%7\r\n")
+	a.send("CLIENT REPLY OFF", "PING", "SUBSCRIBE c")
+	require.Equal(t, ">3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n", a.next())
+	require.Equal(t, ":1\r\n", b.do("PUBLISH c hi"))
+	require.Contains(t, a.next(), "$7\r\nmessage\r\n")
+	require.Contains(t, a.do("UNSUBSCRIBE c"), "$11\r\nunsubscribe\r\n")
+}
+
 func TestClientKillEndsTheSocketAndTheWait(t *testing.T) {
 	addr := startServer(t)
 	a, b := dial(t, addr), dial(t, addr)
