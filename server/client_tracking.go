@@ -311,7 +311,7 @@ func (t *tracking) check(s *session) error {
 	case t.bcast && (t.optIn || t.optOut):
 		return commands.Error("ERR OPTIN and OPTOUT are not compatible with BCAST")
 	case t.optIn && t.optOut:
-		return commands.Error("ERR You can't use both OPTIN and OPTOUT")
+		return commands.Error("ERR You can't specify both OPTIN mode and OPTOUT mode")
 	case old != nil && (t.optIn && old.optOut || t.optOut && old.optIn):
 		return commands.Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.")
 	}

@@ -126,7 +126,7 @@ func (c *Case) fits(t Target, o Options) error {
 			return Skip("moves the clock, and this target's is real")
 		case (s.Conn != "" || s.Op == Receive || s.Pending) && !wire:
 			return Skip("needs connections")
-		case s.Op == Request && o.Knows != nil && !o.Knows(s.Args):
+		case s.Op == Request && o.Knows != nil && s.Args[0] != "NOSUCH" && !o.Knows(s.Args): // NOSUCH is nobody's
 			return Skip("the target has no " + strings.ToUpper(s.Args[0]))
 		}
 	}
