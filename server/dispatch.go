@@ -128,7 +128,9 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	}
 	if s.tracking != nil {
 		srv.remember(s, row, args)
-		s.tracking.spent()
+		if s.tx == nil && !s.inExec { // CLIENT CACHING before MULTI is for the whole transaction
+			s.tracking.spent()
+		}
 	}
 	srv.account(s, row, args, start, err)
 	return err
