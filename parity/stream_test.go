@@ -1,6 +1,7 @@
 package parity
 
-// Identifiers are given, since those that a server makes follow from its clock.
+// Identifiers are given, since those that a server makes follow from its clock. XSETID takes the highest one: Redis 7.0 does not
+// refuse one below an entry that was deleted.
 var streamFamily = family{
 	name: "stream",
 	templates: []string{
@@ -10,7 +11,7 @@ var streamFamily = family{
 		"XLEN <key>", "XRANGE <key> <range> <range> [COUNT <count>]", "XREVRANGE <key> <range> <range> [COUNT <count>]", "XDEL <key> {<id>}",
 		"XTRIM <key> (MAXLEN|MINID|X) [=] <id>", "XTRIM <key> MAXLEN [=] <int>", "XTRIM <key> MINID [~] <id> [LIMIT <count>]",
 		"XREAD [COUNT <count>] STREAMS <key> <id>", "XREAD [COUNT <count>] STREAMS <key> <key> <id> ($|<id>)", "XREAD {(COUNT 1|BLOCK 1|NOACK)} STREAMS <key> <id>",
-		"!XSETID <key> (19-1|x) [ENTRIESADDED <int>] [MAXDELETEDID <id>]", "XINFO STREAM <key>",
+		"!XSETID <key> (18446744073709551615-18446744073709551615|x) [ENTRIESADDED <int>] [MAXDELETEDID <id>]", "XINFO STREAM <key>",
 		"XGROUP CREATE <key> <group> (<id>|$) [MKSTREAM] [ENTRIESREAD <int>]", "XGROUP DESTROY <key> <group>", "XGROUP SETID <key> <group> (<id>|$)",
 		"XREADGROUP GROUP <group> c1 [COUNT <count>] [NOACK] STREAMS <key> (>|<id>)", "XACK <key> <group> {<id>}", "XPENDING <key> <group>",
 	},
