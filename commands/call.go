@@ -32,6 +32,9 @@ type Call struct {
 	// Again is true when the handler runs again for a client that was parked: keys of a wrong type are
 	// then passed over, since the error belongs to the first run only.
 	Again bool
+	// Replay is true when the call repeats an effect: then instants in its arguments stand as they are, even when
+	// they are to come by the transaction's clock.
+	Replay bool
 
 	emq emqScratch
 

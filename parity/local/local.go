@@ -101,9 +101,9 @@ func (t *Target) Effects() []string {
 }
 
 // Do runs a command. An error means that the command broke a rule, not that it was refused.
-func (t *Target) Do(args []string) ([]byte, error) { return t.do(args, t.now) }
+func (t *Target) Do(args []string) ([]byte, error) { return t.do(args, t.now, false) }
 
-func (t *Target) do(args []string, now int64) ([]byte, error) {
+func (t *Target) do(args []string, now int64, replay bool) ([]byte, error) {
 	t.effects = nil
 	request := make([][]byte, len(args))
 	for i, a := range args {
@@ -120,7 +120,7 @@ func (t *Target) do(args []string, now int64) ([]byte, error) {
 	}
 	tx := t.s.Begin(t.db, now, row.Has(commands.ReadOnly))
 	t.call = commands.Call{
-		Tx: tx, Args: request, Reply: &t.reply, Row: row, Table: t.table, Host: host{},
+		Tx: tx, Args: request, Reply: &t.reply, Row: row, Table: t.table, Host: host{}, Replay: replay,
 	}
 	err = t.call.Run()
 	reply := append([]byte(nil), t.reply.Bytes()...)
@@ -178,7 +178,7 @@ func (t *Target) Replay() error {
 	r := New(t.table, t.seed+1)
 	for _, e := range t.log {
 		r.db = e.DB
-		reply, err := r.do(e.Args, 1)
+		reply, err := r.do(e.Args, 1, true)
 		if err == nil && len(reply) > 0 && reply[0] == '-' {
 			err = fmt.Errorf("replay of %s: %s", script.Words(e.Args), reply)
 		}
