@@ -19,6 +19,8 @@ var alphabets = map[string]alphabet{
 	"id":     {"1-1", "2-1", "1-2", "3", "5-5", "0-0", "4-*", "0", "18446744073709551615-18446744073709551615", "x", "1-x", "0-1", "2"},
 	"range":  {"-", "+", "1", "2", "(1-1", "(3", "5-5", "(-", "x", "0", "2-1", "("},
 	"group":  {"g1", "g2", "none"},
+
+	"consumer": {"c1", ""},
 	// Deadlines are either long past or so far away that no clock comes near them. Those from now on are not compared
 	// with each other (GT, LT): the clock decides between equal ones.
 	"seconds":   {"1000", "5000", "100000", "0", "-1", "9223372036854775807", "9223372036854775", "x"},
@@ -48,4 +50,5 @@ var orders = map[string]order{
 	"KEYS": {group: 1}, "SCAN": {group: 1}, "ZSCAN": {group: 2},
 	"TTL": {near: 10}, "EXPIRETIME": {near: 10}, "PTTL": {near: 10_000}, "PEXPIRETIME": {near: 10_000},
 	"HRANDFIELD": {group: 1}, "ZRANDMEMBER": {group: 1},
+	"XPENDING": {near: 1000},
 }

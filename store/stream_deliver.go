@@ -13,7 +13,7 @@ func (c *StreamConsumer) Next(count int, noAck bool, f func(StreamEntry)) (n int
 	last, read := g.last, g.read
 	t.each(from, MaxStreamID, func(e StreamEntry) bool {
 		if read >= 0 && !t.tombstones(e.ID) {
-			read++
+			read = max(read, read+1) // it stays at the most
 		} else if read, ok = t.readUpTo(e.ID); !ok {
 			read = -1
 		}
