@@ -87,7 +87,7 @@ func pubsubSub(name string, arity int, syntax, summary, since string, do func(*c
 func cmdSubscribe(space int, word string) func(*commands.Call) error {
 	return func(c *commands.Call) error {
 		s := c.Peer.(*session)
-		s.heard = s.proto == 3 // confirmations are pushes, which CLIENT REPLY OFF does not concern
+		s.heard = true // confirmations are messages, which CLIENT REPLY OFF does not concern
 		for _, name := range c.Args[1:] {
 			s.srv.pubsub.subscribe(s, space, string(name))
 			confirm(c.Reply, word, name, s.subscriptions(space))
@@ -103,7 +103,7 @@ func cmdSubscribe(space int, word string) func(*commands.Call) error {
 func cmdUnsubscribe(space int, word string) func(*commands.Call) error {
 	return func(c *commands.Call) error {
 		s := c.Peer.(*session)
-		s.heard = s.proto == 3
+		s.heard = true
 		names := c.Args[1:]
 		if len(names) == 0 {
 			for name := range s.subs[space] {
