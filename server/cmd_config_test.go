@@ -81,3 +81,13 @@ func TestBuild(t *testing.T) {
 	c := dial(t, startServer(t))
 	require.Contains(t, c.do("EMQ.VERSION"), "$7\r\nversion\r\n$5\r\n"+Version+"\r\n")
 }
+
+func TestPasswordMayBeAnyBytes(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", a.do(`CONFIG SET requirepass "foo\x00bar\xff"`))
+	require.Equal(t, "-NOAUTH Authentication required.\r\n", b.do("PING"))
+	require.Contains(t, b.do("AUTH foo"), "-WRONGPASS ")
+	require.Equal(t, "+OK\r\n", b.do(`AUTH "foo\x00bar\xff"`))
+	require.Equal(t, "*2\r\n$11\r\nrequirepass\r\n$8\r\nfoo\x00bar\xff\r\n", b.do("CONFIG GET requirepass"))
+}

@@ -195,9 +195,6 @@ func (s *setting) parse(c *Config, args []string) error {
 	case "enum":
 		return s.parseEnum(v, args[0])
 	case "text":
-		if strings.ContainsRune(args[0], 0) {
-			return refusal("argument must not contain a zero byte")
-		}
 		v.SetString(args[0])
 		return nil
 	}
