@@ -16,7 +16,7 @@ var bitfieldRows = []Row{
 		Name: "bitfield", Family: "bitmap", Arity: -2, Flags: Write | DenyOOM, Do: cmdBitfield, FindKeys: bitfieldKeys,
 		Keys: []KeySpec{{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable,
-			Notes: "This command allows both access and modification of the key",
+			Notes: "reads or writes, as its operations do",
 		}},
 		Syntax: "key [GET encoding offset | [OVERFLOW WRAP | SAT | FAIL] SET encoding offset value | " +
 			"INCRBY encoding offset increment ...]",

@@ -22,20 +22,20 @@ func commandHelp() Row {
 
 var commandRows = []Row{{
 	Name: "command", Family: "server", Arity: -1, Flags: commandFlags, Categories: []string{"connection"}, Do: cmdCommand,
-	Summary: "Returns detailed information about all commands.", Since: "2.8.13", Complexity: "O(N) where N is the number of commands",
+	Summary: "Tells the facts of every command that this node has.", Since: "2.8.13", Complexity: "O(N), N being the commands",
 	Subs: []Row{
-		commandSub("count", 2, "", "Returns a count of commands.", "O(1)", "2.8.13", cmdCommandCount),
+		commandSub("count", 2, "", "Counts the commands that this node has.", "O(1)", "2.8.13", cmdCommandCount),
 		commandSub("docs", -2, "[command-name [command-name ...]]", "Returns documentary information about commands.",
-			"O(N) where N is the number of commands to look up", "7.0.0", cmdCommandDocs),
-		commandSub("getkeys", -3, "command [arg [arg ...]]", "Extracts the key names from an arbitrary command.",
-			"O(N) where N is the number of arguments to the command", "2.8.13", cmdCommandGetKeys),
-		commandSub("getkeysandflags", -3, "command [arg [arg ...]]", "Extracts the key names and access flags for an arbitrary command.",
-			"O(N) where N is the number of arguments to the command", "7.0.0", cmdCommandGetKeysAndFlags),
+			"O(N), N being the names asked for", "7.0.0", cmdCommandDocs),
+		commandSub("getkeys", -3, "command [arg [arg ...]]", "Finds which arguments of a given call are keys.",
+			"O(N), N being the arguments of the call", "2.8.13", cmdCommandGetKeys),
+		commandSub("getkeysandflags", -3, "command [arg [arg ...]]", "Finds the keys of a given call and what it does with each.",
+			"O(N), N being the arguments of the call", "7.0.0", cmdCommandGetKeysAndFlags),
 		commandHelp(),
-		commandSub("info", -2, "[command-name [command-name ...]]", "Returns information about one, multiple or all commands.",
-			"O(N) where N is the number of commands to look up", "2.8.13", cmdCommandInfo),
-		commandSub("list", -2, "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", "Returns a list of command names.",
-			"O(N) where N is the number of commands", "7.0.0", cmdCommandList),
+		commandSub("info", -2, "[command-name [command-name ...]]", "Tells the facts of the commands named, or of all.",
+			"O(N), N being the names asked for", "2.8.13", cmdCommandInfo),
+		commandSub("list", -2, "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", "Lists the names of commands, filtered if wished.",
+			"O(N), N being the commands", "7.0.0", cmdCommandList),
 	},
 }}
 

@@ -2,7 +2,7 @@ package commands
 
 // ownFlagWords are the flags that COMMAND does not show.
 var ownFlagWords = []named[Flags]{
-	{TxControl, "tx_control"}, {SubscriberMode, "subscriber_mode"}, {OwnGuard, "own_guard"},
+	{RunsQueue, "runs_queue"}, {TxControl, "tx_control"}, {SubscriberMode, "subscriber_mode"}, {OwnGuard, "own_guard"},
 	{Admission, "admission"}, {KeyEvents, "key_events"}, {Exclusive, "exclusive"},
 	{PauseWrite, "pause_write"}, {PauseExempt, "pause_exempt"},
 }

@@ -5,13 +5,13 @@ var hashRows = []Row{
 		Name: "hset", Family: "hash", Arity: -4, Flags: Write | DenyOOM | Fast, Do: cmdHSet,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
 		Syntax: "key field value [field value ...]", Since: "2.0.0",
-		Summary: "Creates or modifies the value of a field in a hash.", Complexity: "O(1) for each field/value pair added",
+		Summary: "Writes fields of a hash, making those that are new.", Complexity: "O(N), N being the pairs given",
 	},
 	{
 		Name: "hmset", Family: "hash", Arity: -4, Flags: Write | DenyOOM | Fast, Do: cmdHMSet,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
 		Syntax: "key field value [field value ...]", Since: "2.0.0",
-		Summary: "Sets the values of several fields of a hash; the old form of HSET.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Sets the values of several fields of a hash; the old form of HSET.", Complexity: "O(N), N being the fields named",
 	},
 	{
 		Name: "hsetnx", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHSetNX,
@@ -23,7 +23,7 @@ var hashRows = []Row{
 		Name: "hdel", Family: "hash", Arity: -3, Flags: Write | Fast, Do: cmdHDel,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyDelete}},
 		Syntax: "key field [field ...]", Since: "2.0.0",
-		Summary: "Deletes one or more fields and their values from a hash.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Takes fields out of a hash.", Complexity: "O(N), N being the fields named",
 	},
 	{
 		Name: "hincrby", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHIncrBy,

@@ -9,7 +9,7 @@ var hashFieldRows = []Row{
 		Syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] " +
 			"FIELDS numfields field [field ...]",
 		Since:   "9.0.0",
-		Summary: "Returns the values of fields of a hash after setting or clearing their expiry times.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Returns the values of fields of a hash after setting or clearing their expiry times.", Complexity: "O(N), N being the fields named",
 	},
 	{
 		Name: "hsetex", Family: "hash", Arity: -6, Flags: Write | DenyOOM | Fast, Do: cmdHSetEX,
@@ -17,13 +17,13 @@ var hashFieldRows = []Row{
 		Syntax: "key [NX | XX] [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | " +
 			"PXAT unix-time-milliseconds | KEEPTTL] FIELDS numfields field value [field value ...]",
 		Since:   "9.0.0",
-		Summary: "Sets the values of fields of a hash and their expiry time.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Sets the values of fields of a hash and their expiry time.", Complexity: "O(N), N being the fields named",
 	},
 	{
 		Name: "hgetdel", Family: "hash", Arity: -5, Flags: Write | Fast, Do: cmdHGetDel,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
 		Syntax: "key FIELDS numfields field [field ...]", Since: "9.1.0",
-		Summary: "Returns the values of fields of a hash after deleting them.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Returns the values of fields of a hash after deleting them.", Complexity: "O(N), N being the fields named",
 	},
 }
 

@@ -7,13 +7,13 @@ var hashReadRows = []Row{
 		Name: "hget", Family: "hash", Arity: 3, Flags: ReadOnly | Fast, Do: cmdHGet,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key field", Since: "2.0.0",
-		Summary: "Returns the value of a field in a hash.", Complexity: "O(1)",
+		Summary: "Reads one field of a hash.", Complexity: "O(1)",
 	},
 	{
 		Name: "hmget", Family: "hash", Arity: -3, Flags: ReadOnly | Fast, Do: cmdHMGet,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key field [field ...]", Since: "2.0.0",
-		Summary: "Returns the values of several fields of a hash.", Complexity: "O(N) where N is the number of fields",
+		Summary: "Returns the values of several fields of a hash.", Complexity: "O(N), N being the fields named",
 	},
 	{
 		Name: "hexists", Family: "hash", Arity: 3, Flags: ReadOnly | Fast, Do: cmdHExists,
@@ -37,19 +37,19 @@ var hashReadRows = []Row{
 		Name: "hgetall", Family: "hash", Arity: 2, Flags: ReadOnly, Do: cmdHGetAll,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "2.0.0",
-		Summary: "Returns all fields and values in a hash.", Complexity: "O(N) where N is the size of the hash",
+		Summary: "Reads a whole hash.", Complexity: "O(N), N being the fields of the hash",
 	},
 	{
 		Name: "hkeys", Family: "hash", Arity: 2, Flags: ReadOnly, Do: cmdHKeys,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "2.0.0",
-		Summary: "Returns all fields of a hash.", Complexity: "O(N) where N is the size of the hash",
+		Summary: "Returns all fields of a hash.", Complexity: "O(N), N being the fields of the hash",
 	},
 	{
 		Name: "hvals", Family: "hash", Arity: 2, Flags: ReadOnly, Do: cmdHVals,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "2.0.0",
-		Summary: "Returns all values of a hash.", Complexity: "O(N) where N is the size of the hash",
+		Summary: "Returns all values of a hash.", Complexity: "O(N), N being the fields of the hash",
 	},
 	{
 		Name: "hscan", Family: "hash", Arity: -3, Flags: ReadOnly, Do: cmdHScan,
@@ -62,7 +62,7 @@ var hashReadRows = []Row{
 		Name: "hrandfield", Family: "hash", Arity: -2, Flags: ReadOnly, Do: cmdHRandField,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [count [WITHVALUES]]", Since: "6.2.0",
-		Summary: "Returns fields of a hash chosen at random.", Complexity: "O(N) where N is the number of fields returned",
+		Summary: "Returns fields of a hash chosen at random.", Complexity: "O(N), N being the fields in the reply",
 	},
 }
 

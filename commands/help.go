@@ -6,7 +6,7 @@ import "strings"
 func HelpRow(since string) Row {
 	return Row{
 		Name: "help", Arity: 2, Flags: Loading | Stale, Do: cmdHelp, Since: since,
-		Summary: "Returns helpful text about the different subcommands.", Complexity: "O(1)",
+		Summary: "Lists the subcommands with a line about each.", Complexity: "O(1)",
 	}
 }
 

@@ -38,7 +38,7 @@ var moveRows = []Row{
 		Name: "move", Family: "generic", Arity: 3, Flags: Write | Fast, Do: cmdMove,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
 		Syntax: "key db", Since: "1.0.0",
-		Summary: "Moves a key to another database.", Complexity: "O(1)",
+		Summary: "Takes a key into another database, unless that has one of its name.", Complexity: "O(1)",
 	},
 }
 

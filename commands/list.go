@@ -36,19 +36,19 @@ var listRows = []Row{
 		Name: "lpop", Family: "list", Arity: -2, Flags: Write | Fast, Do: cmdLPop,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
 		Syntax: "key [count]", Since: "1.0.0",
-		Summary: "Takes elements off the left end of a list and returns them.", Complexity: "O(N) where N is the number of elements returned",
+		Summary: "Takes elements off the left end of a list and returns them.", Complexity: "O(N), N being the elements in the reply",
 	},
 	{
 		Name: "rpop", Family: "list", Arity: -2, Flags: Write | Fast, Do: cmdRPop,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
 		Syntax: "key [count]", Since: "1.0.0",
-		Summary: "Takes elements off the right end of a list and returns them.", Complexity: "O(N) where N is the number of elements returned",
+		Summary: "Takes elements off the right end of a list and returns them.", Complexity: "O(N), N being the elements in the reply",
 	},
 	{
 		Name: "llen", Family: "list", Arity: 2, Flags: ReadOnly | Fast, Do: cmdLLen,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO}},
 		Syntax: "key", Since: "1.0.0",
-		Summary: "Returns the length of a list.", Complexity: "O(1)",
+		Summary: "Tells how many elements a list has.", Complexity: "O(1)",
 	},
 }
 

@@ -27,6 +27,8 @@ const (
 	SkipSlowlog                       // not recorded by SLOWLOG
 	NoMandatoryKeys                   // may be called with no key at all, such as numkeys 0
 
+	// RunsQueue rows run what was queued since MULTI: a refusal of such a row by a gate discards the queue.
+	RunsQueue
 	// TxControl rows run at once between MULTI and EXEC instead of being queued.
 	TxControl
 	// SubscriberMode rows are allowed to a RESP2 client that has subscriptions.

@@ -19,7 +19,7 @@ var setRows = []Row{
 		Name: "smove", Family: "set", Arity: 4, Flags: Write | Fast, Do: cmdSMove,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}, {Index: 2, Flags: KeyRW | KeyInsert}},
 		Syntax: "source destination member", Since: "1.0.0",
-		Summary: "Moves a member from one set to another.", Complexity: "O(1)",
+		Summary: "Takes a member out of one set and puts it into another.", Complexity: "O(1)",
 	},
 	{
 		Name: "scard", Family: "set", Arity: 2, Flags: ReadOnly | Fast, Do: cmdSCard,
@@ -43,7 +43,7 @@ var setRows = []Row{
 		Name: "smembers", Family: "set", Arity: 2, Flags: ReadOnly, Do: cmdSMembers,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "1.0.0",
-		Summary: "Returns all members of a set.", Complexity: "O(N) where N is the number of members",
+		Summary: "Lists every member of a set.", Complexity: "O(N) where N is the number of members",
 	},
 	{
 		Name: "sscan", Family: "set", Arity: -3, Flags: ReadOnly, Do: cmdSScan,

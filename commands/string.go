@@ -7,7 +7,7 @@ var stringRows = []Row{
 		Name: "set", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdSet, FindKeys: setKeys,
 		Keys: []KeySpec{{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable,
-			Notes: "RW and ACCESS due to the optional `GET` argument",
+			Notes: "reads the old value only with GET",
 		}},
 		Syntax: "key value [NX | XX | IFEQ comparison-value] [GET] " +
 			"[EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
@@ -42,13 +42,13 @@ var stringRows = []Row{
 		Name: "getdel", Family: "string", Arity: 2, Flags: Write | Fast, Do: cmdGetDel,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
 		Syntax: "key", Since: "6.2.0",
-		Summary: "Returns the string value of a key after deleting the key.", Complexity: "O(1)",
+		Summary: "Reads a string and removes its key.", Complexity: "O(1)",
 	},
 	{
 		Name: "getex", Family: "string", Arity: -2, Flags: Write | Fast, Do: cmdGetEX,
 		Keys: []KeySpec{{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate,
-			Notes: "RW and UPDATE because it changes the TTL",
+			Notes: "writes the expiry time",
 		}},
 		Syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
 		Since:  "6.2.0", Summary: "Returns the string value of a key after setting or clearing its expiry time.", Complexity: "O(1)",
@@ -63,13 +63,13 @@ var stringRows = []Row{
 		Name: "mset", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdMSet,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 2, Flags: KeyOW | KeyUpdate}},
 		Syntax: "key value [key value ...]", Since: "1.0.1",
-		Summary: "Gives several keys string values in one step.", Complexity: "O(N) where N is the number of keys to set",
+		Summary: "Gives several keys string values in one step.", Complexity: "O(N), N being the keys written",
 	},
 	{
 		Name: "msetnx", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdMSetNX,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 2, Flags: KeyOW | KeyInsert}},
 		Syntax: "key value [key value ...]", Since: "1.0.1",
-		Summary: "Gives several keys string values in one step, only when all of them are absent.", Complexity: "O(N) where N is the number of keys to set",
+		Summary: "Gives several keys string values in one step, only when all of them are absent.", Complexity: "O(N), N being the keys written",
 	},
 }
 

@@ -7,7 +7,7 @@ var stringReadRows = []Row{
 		Name: "get", Family: "string", Arity: 2, Flags: ReadOnly | Fast, Do: cmdGet,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "1.0.0",
-		Summary: "Returns the string value of a key.", Complexity: "O(1)",
+		Summary: "Reads a string.", Complexity: "O(1)",
 	},
 	{
 		Name: "mget", Family: "string", Arity: -2, Flags: ReadOnly | Fast, Do: cmdMGet,

@@ -14,7 +14,7 @@ var traRows = []Row{
 	},
 	{
 		Name: "tra.commands", Family: "tra", Arity: -1, Flags: ReadOnly, Do: traCommands,
-		Syntax: "[FAMILY name]", Since: "1.0.0", Complexity: "O(N) where N is the number of commands",
+		Syntax: "[FAMILY name]", Since: "1.0.0", Complexity: "O(N), N being the commands",
 		Summary: "Returns the registration table: everything that is known about each command.",
 	},
 }

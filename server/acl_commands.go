@@ -20,7 +20,7 @@ var aclRows = []commands.Row{
 	{
 		Name: "auth", Family: "connection", Arity: -2, Do: cmdAuth,
 		Flags:  aclOpenFlags | commands.Fast | commands.NoAuth | commands.AllowBusy | commands.Secret,
-		Syntax: "[username] password", Summary: "Authenticates the connection.",
+		Syntax: "[username] password", Summary: "Logs this connection in.",
 		Complexity: "O(N) where N is the number of passwords of the user", Since: "1.0.0",
 	},
 	{

@@ -12,34 +12,34 @@ const clientFlags = commands.NoScript | commands.Loading | commands.Stale
 func clientSub(name string, arity int, flags commands.Flags, syntax, summary, since string, do func(*commands.Call) error) commands.Row {
 	return commands.Row{
 		Name: name, Arity: arity, Flags: clientFlags | flags, Syntax: syntax, Summary: summary, Since: since, Do: do,
-		Complexity: "O(1), or O(N) where N is the number of clients looked at",
+		Complexity: "O(1), or O(N), N being the connections looked at",
 	}
 }
 
 var clientRows = []commands.Row{{
 	Name: "client", Family: "connection", Arity: -2, Since: "2.4.0",
-	Summary: "A container for client connection commands.", Complexity: "Depends on subcommand",
+	Summary: "The commands about connections.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
-		clientSub("caching", 3, 0, "YES | NO", "Instructs the server whether to track the keys in the next request.", "6.0.0", cmdClientCaching),
-		clientSub("getname", 2, 0, "", "Returns the name of the connection.", "2.6.9", cmdClientGetName),
-		clientSub("getredir", 2, 0, "", "Returns the client ID to which the connection's tracking notifications are redirected.", "6.0.0", cmdClientGetRedir),
+		clientSub("caching", 3, 0, "YES | NO", "Says whether the next command's keys are tracked.", "6.0.0", cmdClientCaching),
+		clientSub("getname", 2, 0, "", "Tells this connection's name.", "2.6.9", cmdClientGetName),
+		clientSub("getredir", 2, 0, "", "Tells which connection gets this one's invalidations.", "6.0.0", cmdClientGetRedir),
 		commands.HelpRow("5.0.0"),
-		clientSub("id", 2, 0, "", "Returns the unique client ID of the connection.", "5.0.0", cmdClientID),
-		clientSub("info", 2, 0, "", "Returns information about the connection.", "6.2.0", cmdClientInfo),
+		clientSub("id", 2, 0, "", "Tells this connection's number.", "5.0.0", cmdClientID),
+		clientSub("info", 2, 0, "", "Describes this connection.", "6.2.0", cmdClientInfo),
 		clientSub("kill", -3, commands.Admin, "ip:port | [ID client-id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds]",
-			"Terminates open connections.", "2.4.0", cmdClientKill),
-		clientSub("list", -2, commands.Admin, "[TYPE type] [ID client-id [client-id ...]]", "Lists open connections.", "2.4.0", cmdClientList),
-		clientSub("no-evict", 3, commands.Admin, "ON | OFF", "Sets the client eviction mode of the connection.", "7.0.0", cmdClientNoEvict),
-		clientSub("no-touch", 3, 0, "ON | OFF", "Controls whether commands sent by the client affect the LRU/LFU of accessed keys.", "7.2.0", cmdClientNoTouch),
-		clientSub("pause", -3, commands.Admin, "timeout [WRITE | ALL]", "Suspends commands processing.", "3.0.0", cmdClientPause),
-		clientSub("reply", 3, 0, "ON | OFF | SKIP", "Instructs the server whether to reply to commands.", "3.2.0", cmdClientReply),
-		clientSub("setinfo", 4, 0, "LIB-NAME libname | LIB-VER libver", "Sets information specific to the client or connection.", "7.2.0", cmdClientSetInfo),
-		clientSub("setname", 3, 0, "connection-name", "Sets the connection name.", "2.6.9", cmdClientSetName),
+			"Ends connections by address or by filters.", "2.4.0", cmdClientKill),
+		clientSub("list", -2, commands.Admin, "[TYPE type] [ID client-id [client-id ...]]", "Describes the connections, a line each.", "2.4.0", cmdClientList),
+		clientSub("no-evict", 3, commands.Admin, "ON | OFF", "Keeps this connection from being ended for want of memory.", "7.0.0", cmdClientNoEvict),
+		clientSub("no-touch", 3, 0, "ON | OFF", "Says whether this connection's look-ups renew the keys' access times.", "7.2.0", cmdClientNoTouch),
+		clientSub("pause", -3, commands.Admin, "timeout [WRITE | ALL]", "Holds the commands of all clients for a while.", "3.0.0", cmdClientPause),
+		clientSub("reply", 3, 0, "ON | OFF | SKIP", "Turns replies to this connection off and on.", "3.2.0", cmdClientReply),
+		clientSub("setinfo", 4, 0, "LIB-NAME libname | LIB-VER libver", "Notes the client library's name or version.", "7.2.0", cmdClientSetInfo),
+		clientSub("setname", 3, 0, "connection-name", "Gives this connection a name.", "2.6.9", cmdClientSetName),
 		clientSub("tracking", -3, 0, "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
-			"Controls server-assisted client-side caching for the connection.", "6.0.0", cmdClientTracking),
-		clientSub("trackinginfo", 2, 0, "", "Returns information about server-assisted client-side caching for the connection.", "6.2.0", cmdClientTrackingInfo),
-		clientSub("unblock", -3, commands.Admin, "client-id [TIMEOUT | ERROR]", "Unblocks a client blocked by a blocking command from a different connection.", "5.0.0", cmdClientUnblock),
-		clientSub("unpause", 2, commands.Admin, "", "Resumes processing commands from paused clients.", "6.2.0", cmdClientUnpause),
+			"Turns invalidations for this client's cache on or off.", "6.0.0", cmdClientTracking),
+		clientSub("trackinginfo", 2, 0, "", "Tells how this connection's invalidations are set.", "6.2.0", cmdClientTrackingInfo),
+		clientSub("unblock", -3, commands.Admin, "client-id [TIMEOUT | ERROR]", "Ends another connection's wait.", "5.0.0", cmdClientUnblock),
+		clientSub("unpause", 2, commands.Admin, "", "Ends CLIENT PAUSE.", "6.2.0", cmdClientUnpause),
 	},
 }}
 

@@ -9,17 +9,17 @@ import (
 
 var configRows = []commands.Row{{
 	Name: "config", Family: "server", Arity: -2,
-	Summary: "A container for server configuration commands.", Complexity: "Depends on subcommand.", Since: "2.0.0",
+	Summary: "The commands about the node's settings.", Complexity: "That of the subcommand", Since: "2.0.0",
 	Subs: []commands.Row{
 		{
 			Name: "get", Arity: -3, Do: cmdConfigGet, Flags: configFlags, Syntax: "parameter [parameter ...]",
 			Summary:    "Returns the settings whose names match the patterns, with their values.",
-			Complexity: "O(N) when N is the number of configuration parameters provided", Since: "2.0.0",
+			Complexity: "O(N), N being the settings named", Since: "2.0.0",
 		},
 		{
 			Name: "set", Arity: -4, Do: cmdConfigSet, Flags: configFlags, Syntax: "parameter value [parameter value ...]",
 			Summary:    "Changes settings while the server runs, all or none of them.",
-			Complexity: "O(N) when N is the number of configuration parameters provided", Since: "2.0.0",
+			Complexity: "O(N), N being the settings named", Since: "2.0.0",
 		},
 		{
 			Name: "resetstat", Arity: 2, Do: cmdConfigResetStat, Flags: configFlags,

@@ -9,36 +9,36 @@ var connectionRows = []commands.Row{
 	{
 		Name: "ping", Family: "connection", Arity: -1, Do: cmdPing,
 		Flags:  commands.Fast | commands.SubscriberMode,
-		Syntax: "[message]", Summary: "Returns the server's liveliness response.", Complexity: "O(1)", Since: "1.0.0",
+		Syntax: "[message]", Summary: "Answers, to show that the node is there.", Complexity: "O(1)", Since: "1.0.0",
 	},
 	{
 		Name: "echo", Family: "connection", Arity: 2, Do: cmdEcho,
 		Flags:  commands.Fast | commands.Loading | commands.Stale,
-		Syntax: "message", Summary: "Returns the given string.", Complexity: "O(1)", Since: "1.0.0",
+		Syntax: "message", Summary: "Sends the message back.", Complexity: "O(1)", Since: "1.0.0",
 	},
 	{
 		Name: "hello", Family: "connection", Arity: -1, Do: cmdHello,
 		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
 			commands.SubscriberMode | commands.Secret,
 		Syntax:  "[protover [AUTH username password] [SETNAME clientname]]",
-		Summary: "Handshakes with the server.", Complexity: "O(1)", Since: "6.0.0",
+		Summary: "Opens a conversation: protocol version, login, connection name.", Complexity: "O(1)", Since: "6.0.0",
 	},
 	{
 		Name: "select", Family: "connection", Arity: 2, Do: cmdSelect,
 		Flags:  commands.Loading | commands.Stale | commands.Fast,
-		Syntax: "index", Summary: "Changes the selected database.", Complexity: "O(1)", Since: "1.0.0",
+		Syntax: "index", Summary: "Chooses the database that further commands work on.", Complexity: "O(1)", Since: "1.0.0",
 	},
 	{
 		Name: "quit", Family: "connection", Arity: -1, Do: cmdQuit,
 		Flags: commands.AllowBusy | commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth |
 			commands.SubscriberMode | commands.TxControl,
-		Summary: "Closes the connection.", Complexity: "O(1)", Since: "1.0.0",
+		Summary: "Ends the connection after its replies are sent.", Complexity: "O(1)", Since: "1.0.0",
 	},
 	{
 		Name: "reset", Family: "connection", Arity: 1, Do: cmdReset,
 		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
 			commands.SubscriberMode | commands.TxControl,
-		Summary: "Resets the connection.", Complexity: "O(1)", Since: "6.2.0",
+		Summary: "Puts the connection back to what it was when it was opened.", Complexity: "O(1)", Since: "6.2.0",
 	},
 }
 

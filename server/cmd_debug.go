@@ -14,7 +14,7 @@ import (
 var debugRows = []commands.Row{{
 	Name: "debug", Family: "server", Arity: -2, Do: cmdDebug, Since: "1.0.0", Syntax: "subcommand [arg [arg ...]]",
 	Flags:   commands.Admin | commands.NoScript | commands.Loading | commands.Stale,
-	Summary: "What tests and tools need; off unless enable-debug-command allows it.", Complexity: "Depends on subcommand",
+	Summary: "What tests and tools need; off unless enable-debug-command allows it.", Complexity: "That of the subcommand",
 }}
 
 // debugSub is one word of DEBUG: the least number of arguments behind it and what it does.

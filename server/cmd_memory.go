@@ -10,17 +10,17 @@ import (
 
 var memoryRows = []commands.Row{{
 	Name: "memory", Family: "server", Arity: -2, Since: "4.0.0",
-	Summary: "A container for memory diagnostics commands.", Complexity: "Depends on subcommand",
+	Summary: "The commands about memory.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
-		{Name: "doctor", Arity: 2, Do: cmdMemoryDoctor, Since: "4.0.0", Complexity: "O(1)", Summary: "Outputs a memory problems report."},
+		{Name: "doctor", Arity: 2, Do: cmdMemoryDoctor, Since: "4.0.0", Complexity: "O(1)", Summary: "Says in words whether memory looks well."},
 		commands.HelpRow("4.0.0"),
-		{Name: "malloc-stats", Arity: 2, Do: cmdMemoryMallocStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Returns the allocator statistics."},
-		{Name: "purge", Arity: 2, Do: cmdMemoryPurge, Since: "4.0.0", Complexity: "O(1)", Summary: "Asks the allocator to release memory."},
-		{Name: "stats", Arity: 2, Do: cmdMemoryStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Returns details about memory usage."},
+		{Name: "malloc-stats", Arity: 2, Do: cmdMemoryMallocStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells what the arena holds."},
+		{Name: "purge", Arity: 2, Do: cmdMemoryPurge, Since: "4.0.0", Complexity: "O(1)", Summary: "Gives free memory back to the system."},
+		{Name: "stats", Arity: 2, Do: cmdMemoryStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells where memory goes."},
 		{
-			Name: "usage", Arity: -3, Flags: commands.ReadOnly, Do: cmdMemoryUsage, Since: "4.0.0", Complexity: "O(N) where N is the number of samples",
+			Name: "usage", Arity: -3, Flags: commands.ReadOnly, Do: cmdMemoryUsage, Since: "4.0.0", Complexity: "O(N), N being the samples",
 			Keys:   []commands.KeySpec{{Index: 2, Flags: commands.KeyRO}},
-			Syntax: "key [SAMPLES count]", Summary: "Estimates the memory usage of a key.",
+			Syntax: "key [SAMPLES count]", Summary: "Estimates the bytes that a key takes.",
 		},
 	},
 }}

@@ -18,56 +18,56 @@ func channelKeys(last int, flags commands.KeyFlags) []commands.KeySpec {
 var pubsubRows = []commands.Row{
 	{
 		Name: "subscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byChannel, "subscribe"), Flags: subscribeFlags,
-		Keys: channelKeys(-1, commands.KeyChannel), Syntax: "channel [channel ...]", Summary: "Listens for messages published to channels.",
-		Complexity: "O(N) where N is the number of channels to subscribe to", Since: "2.0.0",
+		Keys: channelKeys(-1, commands.KeyChannel), Syntax: "channel [channel ...]", Summary: "Receives what is published on channels.",
+		Complexity: "O(N), N being the channels named", Since: "2.0.0",
 	},
 	{
 		Name: "unsubscribe", Family: "pubsub", Arity: -1, Do: cmdUnsubscribe(byChannel, "unsubscribe"), Flags: subscribeFlags,
-		Syntax: "[channel [channel ...]]", Summary: "Stops listening to messages posted to channels.",
-		Complexity: "O(N) where N is the number of channels to unsubscribe from", Since: "2.0.0",
+		Syntax: "[channel [channel ...]]", Summary: "Receives from channels no more.",
+		Complexity: "O(N), N being the channels left", Since: "2.0.0",
 	},
 	{
 		Name: "psubscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byPattern, "psubscribe"), Flags: subscribeFlags,
 		Keys:   channelKeys(-1, commands.KeyChannel|commands.KeyPattern),
-		Syntax: "pattern [pattern ...]", Summary: "Listens for messages published to channels that match one or more patterns.",
-		Complexity: "O(N) where N is the number of patterns to subscribe to", Since: "2.0.0",
+		Syntax: "pattern [pattern ...]", Summary: "Receives what is published on channels whose names match.",
+		Complexity: "O(N), N being the patterns named", Since: "2.0.0",
 	},
 	{
 		Name: "punsubscribe", Family: "pubsub", Arity: -1, Do: cmdUnsubscribe(byPattern, "punsubscribe"), Flags: subscribeFlags,
-		Syntax: "[pattern [pattern ...]]", Summary: "Stops listening to messages published to channels that match one or more patterns.",
-		Complexity: "O(N) where N is the number of patterns to unsubscribe from", Since: "2.0.0",
+		Syntax: "[pattern [pattern ...]]", Summary: "Receives by patterns no more.",
+		Complexity: "O(N), N being the patterns left", Since: "2.0.0",
 	},
 	{
 		Name: "ssubscribe", Family: "pubsub", Arity: -2, Do: cmdSubscribe(byShard, "ssubscribe"), Flags: subscribeFlags,
-		Keys: channelKeys(-1, commands.KeyNotKey|commands.KeyChannel), Syntax: "shardchannel [shardchannel ...]", Summary: "Listens for messages published to shard channels.",
-		Complexity: "O(N) where N is the number of shard channels to subscribe to", Since: "7.0.0",
+		Keys: channelKeys(-1, commands.KeyNotKey|commands.KeyChannel), Syntax: "shardchannel [shardchannel ...]", Summary: "Receives what is published on shard channels.",
+		Complexity: "O(N), N being the shard channels named", Since: "7.0.0",
 	},
 	{
 		Name: "sunsubscribe", Family: "pubsub", Arity: -1, Do: cmdUnsubscribe(byShard, "sunsubscribe"), Flags: subscribeFlags,
-		Keys: channelKeys(-1, commands.KeyNotKey), Syntax: "[shardchannel [shardchannel ...]]", Summary: "Stops listening to messages posted to shard channels.",
-		Complexity: "O(N) where N is the number of shard channels to unsubscribe from", Since: "7.0.0",
+		Keys: channelKeys(-1, commands.KeyNotKey), Syntax: "[shardchannel [shardchannel ...]]", Summary: "Receives from shard channels no more.",
+		Complexity: "O(N), N being the shard channels left", Since: "7.0.0",
 	},
 	{
 		Name: "publish", Family: "pubsub", Arity: 3, Do: cmdPublish,
 		Flags: commands.PubSub | commands.Loading | commands.Stale | commands.Fast | commands.MayReplicate,
-		Keys:  channelKeys(0, commands.KeyChannel), Syntax: "channel message", Summary: "Posts a message to a channel.",
-		Complexity: "O(N+M) where N is the number of clients subscribed to the channel and M the number of patterns", Since: "2.0.0",
+		Keys:  channelKeys(0, commands.KeyChannel), Syntax: "channel message", Summary: "Sends a message to whoever listens on a channel.",
+		Complexity: "O(N+M), N being the receivers and M all patterns", Since: "2.0.0",
 	},
 	{
 		Name: "spublish", Family: "pubsub", Arity: 3, Do: cmdSPublish, Keys: channelKeys(0, commands.KeyNotKey|commands.KeyChannel),
 		Flags:  commands.PubSub | commands.Loading | commands.Stale | commands.Fast | commands.MayReplicate,
-		Syntax: "shardchannel message", Summary: "Posts a message to a shard channel.",
-		Complexity: "O(N) where N is the number of clients subscribed to the shard channel", Since: "7.0.0",
+		Syntax: "shardchannel message", Summary: "Sends a message to whoever listens on a shard channel.",
+		Complexity: "O(N), N being the receivers", Since: "7.0.0",
 	},
 	{
 		Name: "pubsub", Family: "pubsub", Arity: -2,
-		Summary: "A container for Pub/Sub commands.", Complexity: "Depends on subcommand", Since: "2.8.0",
+		Summary: "The commands that look at who listens.", Complexity: "That of the subcommand", Since: "2.8.0",
 		Subs: []commands.Row{
-			pubsubSub("channels", -2, "[pattern]", "Returns the active channels.", "2.8.0", cmdPubSubChannels(byChannel)),
-			pubsubSub("numpat", 2, "", "Returns a count of unique pattern subscriptions.", "2.8.0", cmdPubSubNumPat),
-			pubsubSub("numsub", -2, "[channel [channel ...]]", "Returns a count of subscribers to channels.", "2.8.0", cmdPubSubNumSub(byChannel)),
-			pubsubSub("shardchannels", -2, "[pattern]", "Returns the active shard channels.", "7.0.0", cmdPubSubChannels(byShard)),
-			pubsubSub("shardnumsub", -2, "[shardchannel [shardchannel ...]]", "Returns the count of subscribers of shard channels.", "7.0.0", cmdPubSubNumSub(byShard)),
+			pubsubSub("channels", -2, "[pattern]", "Lists the channels that someone listens on.", "2.8.0", cmdPubSubChannels(byChannel)),
+			pubsubSub("numpat", 2, "", "Counts the patterns that someone listens by.", "2.8.0", cmdPubSubNumPat),
+			pubsubSub("numsub", -2, "[channel [channel ...]]", "Counts the listeners of channels.", "2.8.0", cmdPubSubNumSub(byChannel)),
+			pubsubSub("shardchannels", -2, "[pattern]", "Lists the shard channels that someone listens on.", "7.0.0", cmdPubSubChannels(byShard)),
+			pubsubSub("shardnumsub", -2, "[shardchannel [shardchannel ...]]", "Counts the listeners of shard channels.", "7.0.0", cmdPubSubNumSub(byShard)),
 			commands.HelpRow("2.8.0"),
 		},
 	},
@@ -76,7 +76,7 @@ var pubsubRows = []commands.Row{
 func pubsubSub(name string, arity int, syntax, summary, since string, do func(*commands.Call) error) commands.Row {
 	return commands.Row{
 		Name: name, Arity: arity, Syntax: syntax, Summary: summary, Since: since, Do: do,
-		Flags: commands.PubSub | commands.Loading | commands.Stale, Complexity: "O(N) where N is the number of channels or patterns",
+		Flags: commands.PubSub | commands.Loading | commands.Stale, Complexity: "O(N), N being the channels or patterns",
 	}
 }
 

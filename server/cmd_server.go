@@ -15,22 +15,22 @@ func serverRow(name string, arity int, flags commands.Flags, syntax, summary, co
 }
 
 var serverRows = []commands.Row{
-	withCategories(serverRow("info", -1, 0, "[section [section ...]]", "Returns information and statistics about the server.", "O(1)", "1.0.0", cmdInfo), "dangerous"),
+	withCategories(serverRow("info", -1, 0, "[section [section ...]]", "Tells the state and the counters of the node.", "O(1)", "1.0.0", cmdInfo), "dangerous"),
 	{
 		Name: "lolwut", Family: "server", Arity: -1, Flags: commands.ReadOnly | commands.Fast, Do: cmdLolwut, Syntax: "[VERSION version]",
-		Since: "5.0.0", Summary: "Displays computer art and the server's version.", Complexity: "O(1)",
+		Since: "5.0.0", Summary: "Draws the name of the server.", Complexity: "O(1)",
 	},
-	withCategories(serverRow("role", 1, commands.NoScript|commands.Fast, "", "Returns the replication role.", "O(1)", "2.8.12", cmdRole), "admin", "dangerous"),
+	withCategories(serverRow("role", 1, commands.NoScript|commands.Fast, "", "Tells the node's part in replication.", "O(1)", "2.8.12", cmdRole), "admin", "dangerous"),
 	serverRow("shutdown", -1, commands.Admin|commands.NoScript|commands.AllowBusy|commands.NoMulti, "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
-		"Synchronously saves the database(s) to disk and shuts down the server.", "O(N) when saving, where N is the number of keys", "1.0.0", cmdShutdown),
-	serverRow("time", 1, commands.Fast, "", "Returns the server time.", "O(1)", "2.6.0", cmdTime),
+		"Stops the node.", "O(N) with SAVE, N being the keys", "1.0.0", cmdShutdown),
+	serverRow("time", 1, commands.Fast, "", "Tells the node's clock.", "O(1)", "2.6.0", cmdTime),
 	{
-		Name: "module", Family: "server", Arity: -2, Summary: "A container for module commands.", Complexity: "Depends on subcommand", Since: "4.0.0",
+		Name: "module", Family: "server", Arity: -2, Summary: "The commands about modules, which this server has none of.", Complexity: "That of the subcommand", Since: "4.0.0",
 		Subs: []commands.Row{
 			commands.HelpRow("5.0.0"),
 			{
 				Name: "list", Arity: 2, Flags: commands.Admin | commands.NoScript, Do: cmdModuleList, Since: "4.0.0",
-				Summary: "Returns all loaded modules.", Complexity: "O(N) where N is the number of loaded modules",
+				Summary: "Lists the loaded modules: none.", Complexity: "O(1)",
 			},
 		},
 	},

@@ -35,7 +35,12 @@ func (srv *Server) dispatch(s *session, args [][]byte) {
 
 // reject answers a command that did not run. Between MULTI and EXEC it spoils the transaction.
 func (srv *Server) reject(s *session, row *commands.Row, err error) {
-	if s.tx != nil {
+	switch {
+	case row != nil && row.Has(commands.RunsQueue):
+		s.tx = nil
+		s.unwatch()
+		err = abort(err)
+	case s.tx != nil:
 		s.tx.spoiled = true
 	}
 	if row != nil {

@@ -46,22 +46,22 @@ func (srv *Server) spike(event string, nanos int64) {
 
 func latencySub(name string, arity int, syntax, summary, since string, do func(*commands.Call) error) commands.Row {
 	return commands.Row{
-		Name: name, Arity: arity, Syntax: syntax, Summary: summary, Since: since, Do: do, Complexity: "O(N) where N is the number of events or commands",
+		Name: name, Arity: arity, Syntax: syntax, Summary: summary, Since: since, Do: do, Complexity: "O(N), N being the events or commands",
 		Flags: commands.Admin | commands.NoScript | commands.Loading | commands.Stale,
 	}
 }
 
 var latencyRows = []commands.Row{{
 	Name: "latency", Family: "server", Arity: -2, Since: "2.8.13",
-	Summary: "A container for latency diagnostics commands.", Complexity: "Depends on subcommand",
+	Summary: "The commands about what took long.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
-		latencySub("doctor", 2, "", "Returns a human-readable latency analysis report.", "2.8.13", cmdLatencyDoctor),
-		latencySub("graph", 3, "event", "Returns a latency graph for an event.", "2.8.13", cmdLatencyGraph),
+		latencySub("doctor", 2, "", "Says in words what was slow and where to look.", "2.8.13", cmdLatencyDoctor),
+		latencySub("graph", 3, "event", "Draws an event's spikes.", "2.8.13", cmdLatencyGraph),
 		commands.HelpRow("2.8.13"),
-		latencySub("histogram", -2, "[command [command ...]]", "Returns the cumulative distribution of latencies of commands.", "7.0.0", cmdLatencyHistogram),
-		latencySub("history", 3, "event", "Returns timestamp-latency samples for an event.", "2.8.13", cmdLatencyHistory),
-		latencySub("latest", 2, "", "Returns the latest latency samples for all events.", "2.8.13", cmdLatencyLatest),
-		latencySub("reset", -2, "[event [event ...]]", "Resets the latency data for one or more events.", "2.8.13", cmdLatencyReset),
+		latencySub("histogram", -2, "[command [command ...]]", "Tells how long commands took, cumulative by powers of two.", "7.0.0", cmdLatencyHistogram),
+		latencySub("history", 3, "event", "Lists an event's spikes with their times.", "2.8.13", cmdLatencyHistory),
+		latencySub("latest", 2, "", "Tells each event's newest and worst spike.", "2.8.13", cmdLatencyLatest),
+		latencySub("reset", -2, "[event [event ...]]", "Forgets the spikes of events.", "2.8.13", cmdLatencyReset),
 	},
 }}
 

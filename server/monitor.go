@@ -10,7 +10,7 @@ import (
 var monitorRows = []commands.Row{{
 	Name: "monitor", Family: "server", Arity: 1, Do: cmdMonitor,
 	Flags:   commands.Admin | commands.NoScript | commands.Loading | commands.Stale,
-	Summary: "Listens for all requests received by the server in real-time.", Complexity: "O(1)", Since: "1.0.0",
+	Summary: "Shows every command as the node runs it.", Complexity: "O(1)", Since: "1.0.0",
 }}
 
 // cmdMonitor handles MONITOR.

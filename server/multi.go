@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/echomq/emqd/commands"
 )
@@ -34,29 +35,29 @@ var transactionRows = []commands.Row{
 	{
 		Name: "multi", Family: "transactions", Arity: 1, Do: cmdMulti,
 		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.NoMulti | commands.TxControl,
-		Summary: "Starts a transaction.", Complexity: "O(1)", Since: "1.2.0",
+		Summary: "Begins to queue commands for EXEC.", Complexity: "O(1)", Since: "1.2.0",
 	},
 	{
 		Name: "exec", Family: "transactions", Arity: 1, Do: cmdExec,
-		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.SkipSlowlog | commands.TxControl,
-		Summary: "Executes all commands in a transaction.", Complexity: "Depends on commands in the transaction", Since: "1.2.0",
+		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.SkipSlowlog | commands.TxControl | commands.RunsQueue,
+		Summary: "Runs what was queued since MULTI as one transaction.", Complexity: "That of the queued commands", Since: "1.2.0",
 	},
 	{
 		Name: "discard", Family: "transactions", Arity: 1, Do: cmdDiscard,
 		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.TxControl,
-		Summary: "Discards a transaction.", Complexity: "O(N), when N is the number of queued commands", Since: "2.0.0",
+		Summary: "Forgets what was queued since MULTI.", Complexity: "O(N), N being the queued commands", Since: "2.0.0",
 	},
 	{
 		Name: "watch", Family: "transactions", Arity: -2, Do: cmdWatch,
 		Flags:  commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy | commands.NoMulti | commands.TxControl,
 		Keys:   []commands.KeySpec{{Index: 1, Last: -1, Step: 1, Flags: commands.KeyRO}},
-		Syntax: "key [key ...]", Summary: "Monitors changes to keys to determine the execution of a transaction.",
-		Complexity: "O(1) for every key", Since: "2.2.0",
+		Syntax: "key [key ...]", Summary: "Makes the next EXEC depend on keys staying as they are.",
+		Complexity: "O(N), N being the keys named", Since: "2.2.0",
 	},
 	{
 		Name: "unwatch", Family: "transactions", Arity: 1, Do: cmdUnwatch,
 		Flags:   commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.AllowBusy,
-		Summary: "Forgets about watched keys of a transaction.", Complexity: "O(1)", Since: "2.2.0",
+		Summary: "Ends all watching of keys.", Complexity: "O(1)", Since: "2.2.0",
 	},
 }
 
@@ -101,7 +102,7 @@ func cmdExec(c *commands.Call) error {
 	s.tx = nil
 	s.unwatch()
 	if err := s.srv.guardQueue(t); err != nil {
-		return commands.Error("EXECABORT Transaction discarded because of: " + err.Error())
+		return abort(err)
 	}
 	if t.spoiled {
 		return commands.Error("EXECABORT Transaction discarded because of previous errors.")
@@ -123,6 +124,11 @@ func cmdExec(c *commands.Call) error {
 	s.inExec = false
 	c.Row, c.Args = row, args
 	return nil
+}
+
+// abort is the refusal of EXEC for the reason err.
+func abort(err error) commands.Error {
+	return commands.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(err.Error(), "ERR "))
 }
 
 // guardQueue passes the queued commands through the gates that may have closed since they were queued.

@@ -25,7 +25,7 @@ func (p *pause) holds(s *session, row *commands.Row) bool {
 	case now < p.all:
 		return true
 	}
-	return mayWrite(row) || row.Has(commands.TxControl) && s.tx != nil && slices.ContainsFunc(s.tx.rows, mayWrite)
+	return mayWrite(row) || row.Has(commands.RunsQueue) && s.tx != nil && slices.ContainsFunc(s.tx.rows, mayWrite)
 }
 
 func mayWrite(row *commands.Row) bool {

@@ -101,3 +101,23 @@ func TestTransaction(t *testing.T) {
 	require.Contains(t, a.do("EXEC"), "-EXECABORT")
 	require.Equal(t, "*0\r\n", a.do("HGETALL leaked"))
 }
+
+func TestRefusedExecDiscardsTheTransaction(t *testing.T) {
+	c := dial(t, startServer(t))
+	require.Equal(t, "+OK\r\n", c.do("MULTI"))
+	require.Equal(t, "+QUEUED\r\n", c.do("SET k v"))
+	require.Equal(t, "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command\r\n", c.do("EXEC x"))
+	require.Equal(t, "-ERR EXEC without MULTI\r\n", c.do("EXEC"))
+	require.Equal(t, "$-1\r\n", c.do("GET k"))
+}
+
+func TestExecIsRefusedWhenMemoryHasRunOut(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", a.do("MULTI"))
+	require.Equal(t, "+QUEUED\r\n", a.do("SET k v"))
+	require.Equal(t, "+OK\r\n", b.do("CONFIG SET maxmemory 1"))
+	require.Equal(t, "-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'.\r\n", a.do("EXEC"))
+	require.Equal(t, "-OOM command not allowed when used memory > 'maxmemory'.\r\n", a.do("SET k v"))
+	require.Equal(t, "$-1\r\n", a.do("GET k"))
+}

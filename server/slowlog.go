@@ -61,20 +61,20 @@ const slowlogFlags = commands.Admin | commands.Loading | commands.Stale
 
 var slowlogRows = []commands.Row{{
 	Name: "slowlog", Family: "server", Arity: -2, Since: "2.2.12",
-	Summary: "A container for slow log commands.", Complexity: "Depends on subcommand",
+	Summary: "The commands about slow commands.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
 		{
 			Name: "get", Arity: -2, Flags: slowlogFlags, Do: cmdSlowlogGet, Syntax: "[count]", Since: "2.2.12",
-			Summary: "Returns the slow log's entries.", Complexity: "O(N) where N is the number of entries returned",
+			Summary: "Shows the newest slow commands.", Complexity: "O(N), N being the entries in the reply",
 		},
 		commands.HelpRow("6.2.0"),
 		{
 			Name: "len", Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogLen, Since: "2.2.12",
-			Summary: "Returns the number of entries in the slow log.", Complexity: "O(1)",
+			Summary: "Counts the slow commands that are kept.", Complexity: "O(1)",
 		},
 		{
 			Name: "reset", Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogReset, Since: "2.2.12",
-			Summary: "Clears all entries from the slow log.", Complexity: "O(N) where N is the number of entries in the slowlog",
+			Summary: "Forgets the slow commands.", Complexity: "O(N), N being the entries kept",
 		},
 	},
 }}
