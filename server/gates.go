@@ -71,10 +71,10 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 	if row.Has(commands.Admission) {
 		limit -= srv.cfg.AdmissionReserve.Bytes(limit)
 	}
-	used := srv.store.Memory()
+	used := baseMemory + srv.store.Memory()
 	for used > limit && srv.store.Pending() > 0 {
 		srv.store.Reclaim(1 << 16)
-		used = srv.store.Memory()
+		used = baseMemory + srv.store.Memory()
 	}
 	if used > limit {
 		return commands.ErrOOM

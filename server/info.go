@@ -124,12 +124,15 @@ func infoClients(srv *Server, w *infoWriter) {
 	w.field("clients_in_timeout_table", srv.deadlines.Len())
 }
 
-// usedMemory returns the bytes that the keyspace and the clients take.
+// baseMemory is what an idle node takes: its tables, its buffers, the runtime.
+const baseMemory = 1 << 20
+
+// usedMemory returns the bytes that the node, its keyspace and its clients take.
 func (srv *Server) usedMemory() (total, clients int64) {
 	for _, s := range srv.sessions {
 		clients += s.memory()
 	}
-	return srv.store.Memory() + clients, clients
+	return baseMemory + srv.store.Memory() + clients, clients
 }
 
 func infoMemory(srv *Server, w *infoWriter) {
