@@ -59,12 +59,12 @@ var plainExchanges = []exchange{
 
 // streamExchanges are those for streams.
 var streamExchanges = []exchange{
-	{"XGROUP CREATE st g $", `-"ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."`},
-	{"XGROUP CREATE st g 0 MKSTREAM", "+OK"}, {"XGROUP CREATE st g 0 MKSTREAM", `-"BUSYGROUP Consumer Group name already exists"`},
+	{"XGROUP CREATE st g $", `-ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.`},
+	{"XGROUP CREATE st g 0 MKSTREAM", "+OK"}, {"XGROUP CREATE st g 0 MKSTREAM", `-BUSYGROUP Consumer Group name already exists`},
 	{"XREADGROUP GROUP g c STREAMS st >", "_"}, {"XREADGROUP GROUP g c STREAMS st 0", `%{$"st" *[]}`},
 	{"XREADGROUP GROUP g c BLOCK 10 STREAMS st >", "_"},
 	{"XADD st 5-1 a 1", `$"5-1"`}, {"XADD st 5-2 a 2", `$"5-2"`}, {"XADD st 6-0 a 3 b 4", `$"6-0"`},
-	{"XADD st 6-0 a 3", `-"ERR The ID specified in XADD is equal or smaller than the target stream top item"`},
+	{"XADD st 6-0 a 3", `-ERR The ID specified in XADD is equal or smaller than the target stream top item`},
 	{"XLEN st", ":3"}, {"XRANGE st - + COUNT 1", `*[*[$"5-1" *[$"a" $"1"]]]`}, {"XRANGE st 6 +", `*[*[$"6-0" *[$"a" $"3" $"b" $"4"]]]`},
 	{"XREADGROUP GROUP g c COUNT 2 STREAMS st >", `%{$"st" *[*[$"5-1" *[$"a" $"1"]] *[$"5-2" *[$"a" $"2"]]]}`},
 	{"XPENDING st g", `*[:2 $"5-1" $"5-2" *[*[$"c" $"2"]]]`}, {"XPENDING st g - + 1", `*[*[$"5-1" $"c" :{n} :1]]`},
