@@ -106,14 +106,6 @@ func (x *idIndex[V]) prev(p idPos) (idPos, bool) {
 	return idPos{}, false
 }
 
-// step is next, or prev when back is set.
-func (x *idIndex[V]) step(p idPos, back bool) (idPos, bool) {
-	if back {
-		return x.prev(p)
-	}
-	return x.next(p)
-}
-
 // put gives id the value v and reports whether id is new.
 func (x *idIndex[V]) put(id StreamID, v V) (created bool) {
 	p, ok := x.ceil(id)
