@@ -26,6 +26,7 @@ func TestStreamCommandsDoNotAllocate(t *testing.T) {
 		{"XREAD", "COUNT", "2", "STREAMS", "s", "0"},
 		{"XLEN", "s"},
 		{"XRANGE", "s", "-", "+", "COUNT", "5"},
+		{"XREVRANGE", "s", "+", "-", "COUNT", "5"},
 		{"XACK", "s", "g", "1-1"},
 		{"XTRIM", "s", "MAXLEN", "~", "2000"},
 		{"XPENDING", "s", "g", "-", "+", "3"},

@@ -81,6 +81,7 @@ func (srv *Server) release(w *waiter) {
 // parked clients.
 func (srv *Server) touched(f *store.Effects, i int) {
 	srv.touches = f.AppendTouched(srv.touches[:0], i)
+	serves := f.Serves(i)
 	for _, t := range srv.touches {
 		if t.Key == nil {
 			srv.touchedAll(t.DB)
@@ -90,7 +91,7 @@ func (srv *Server) touched(f *store.Effects, i int) {
 		if _, ok := srv.watched[t.DB][string(t.Key)]; ok {
 			srv.dirtyWatch(t.DB, string(t.Key))
 		}
-		if _, ok := srv.parked[t.DB][string(t.Key)]; ok {
+		if _, ok := srv.parked[t.DB][string(t.Key)]; ok && serves {
 			srv.touchedBy = append(srv.touchedBy, touch{t.DB, string(t.Key)})
 		}
 	}

@@ -60,6 +60,18 @@ func (f *Effects) AppendTouched(dst []Touch, i int) []Touch {
 	return append(dst, Touch{int(c.db), f.Arg(i, 0)})
 }
 
+// Serves reports whether command i may have brought what a client waits for. What only takes entries of a stream away,
+// or notes who has them, does not: workers that acknowledge do not stir those that wait.
+func (f *Effects) Serves(i int) bool {
+	switch f.cmds[i].name {
+	case "XACK", "XCLAIM", "XDEL", "XTRIM", "XSETID":
+		return false
+	case "XGROUP":
+		return string(f.Arg(i, 0)) == "DESTROY" // who waits as its consumer is refused
+	}
+	return true
+}
+
 // Len returns the number of commands.
 func (f *Effects) Len() int { return len(f.cmds) }
 

@@ -200,7 +200,8 @@ func (t *streamTable) each(from, to StreamID, f func(StreamEntry) bool) {
 
 // eachBack is each from the last entry to the first.
 func (t *streamTable) eachBack(from, to StreamID, f func(StreamEntry) bool) {
-	var places []uint32 // of the chunk's entries
+	var room [128]uint32
+	places := room[:0] // of the chunk's entries
 	p, ok := t.chunks.floor(to)
 	for ; ok; p, ok = t.chunks.prev(p) {
 		c, base := t.chunks.at(p), t.chunks.id(p)
