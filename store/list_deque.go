@@ -8,6 +8,8 @@ type listDeque struct {
 	head  int         // position of the first chunk in ring
 	n     int         // chunks
 	count int         // items
+
+	members listMembers // nil until someone asks
 }
 
 // listChunk is one block; its items are the run at bytes from..to.
@@ -24,7 +26,7 @@ const (
 
 func newListDeque() *listDeque { return &listDeque{ring: make([]listChunk, 4)} }
 
-func (q *listDeque) mem() int64 { return 80 + 24*int64(len(q.ring)) }
+func (q *listDeque) mem() int64 { return 88 + 24*int64(len(q.ring)) + q.members.mem() }
 
 func (q *listDeque) len() int { return q.count }
 
@@ -127,6 +129,7 @@ func (q *listDeque) pushLeft(s *Store, value []byte) {
 	putRun(b[c.from:], value)
 	c.n++
 	q.count++
+	q.members.count(s, value, 1)
 }
 
 // pushRight adds value behind the last item.
@@ -145,6 +148,7 @@ func (q *listDeque) pushRight(s *Store, value []byte) {
 	c.to += uint32(size)
 	c.n++
 	q.count++
+	q.members.count(s, value, 1)
 }
 
 // popLeft takes the first item out; its bytes stay readable until the next change of this list.
@@ -152,6 +156,7 @@ func (q *listDeque) popLeft(s *Store) []byte {
 	c := q.chunk(0)
 	item, next := runItem(s.a.Bytes(c.r), int(c.from))
 	c.from = uint32(next)
+	q.members.count(s, item, -1)
 	q.lost(s, 0)
 	return item
 }
@@ -161,6 +166,7 @@ func (q *listDeque) popRight(s *Store) []byte {
 	c := q.chunk(q.n - 1)
 	item, start := runItemBack(s.a.Bytes(c.r), int(c.to))
 	c.to = uint32(start)
+	q.members.count(s, item, -1)
 	q.lost(s, q.n-1)
 	return item
 }
@@ -205,6 +211,7 @@ func (q *listDeque) span(s *Store, j, place int) (b []byte, start, end int) {
 
 // trim keeps the items from..to-1, 0 <= from < to <= count.
 func (q *listDeque) trim(s *Store, from, to int) {
+	q.forget(s)
 	for right := q.count - to; right > 0; {
 		n := int(q.chunk(q.n - 1).n)
 		if n > right {

@@ -2,6 +2,7 @@ package store
 
 // set replaces item i, 0 <= i < count.
 func (q *listDeque) set(s *Store, i int, value []byte) {
+	q.forget(s)
 	j, place := q.find(i)
 	b, start, end := q.span(s, j, place)
 	size := runSize(len(value))
@@ -20,6 +21,7 @@ func (q *listDeque) set(s *Store, i int, value []byte) {
 
 // insert puts value before item i, 0 < i < count.
 func (q *listDeque) insert(s *Store, i int, value []byte) {
+	q.forget(s)
 	j, place := q.find(i)
 	b, start, _ := q.span(s, j, place)
 	if at, ok := q.shift(s, j, start, start, runSize(len(value))); ok {
@@ -120,6 +122,7 @@ func (q *listDeque) remove(s *Store, value []byte, limit int, back bool) int {
 		removed += cut
 	}
 	q.count -= removed
+	q.members.count(s, value, -removed)
 	if removed > 0 {
 		q.squeeze(s)
 	}

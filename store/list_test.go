@@ -245,6 +245,12 @@ func (m *listModel) check(t *rapid.T) {
 				require.Equal(t, v, x)
 				return false
 			})
+			if ok {
+				require.True(t, l.Has(v))
+			}
+		}
+		for _, v := range []string{"", "0", "17", strings3(1, 20)} {
+			require.Equal(t, slices.Contains(m.items, v), l.Has([]byte(v)))
 		}
 		tx.Commit()
 	}
