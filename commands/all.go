@@ -16,6 +16,8 @@ func All() [][]Row {
 		emqCompletionRows,
 		emqFailureRows,
 		emqFenceRows,
+		emqLaneClaimRows,
+		emqLaneRows,
 		emqSchedulingRows,
 		expireRows,
 		hashExpiryRows,

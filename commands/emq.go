@@ -11,6 +11,12 @@ var emqKeys = []KeySpec{{
 	Index: 1, Numbered: true, FirstKey: 1, Step: 1, Flags: KeyRW | KeyAccess | KeyUpdate,
 }}
 
+// emqReads is the key-spec of the verbs that only read.
+var emqReads = []KeySpec{{Index: 1, Numbered: true, FirstKey: 1, Step: 1, Flags: KeyRO | KeyAccess}}
+
+// emqRead are the flags that every reading verb has besides its own.
+const emqRead = ReadOnly | MovableKeys
+
 // emqWrite are the flags that every write verb has besides its own.
 const emqWrite = Write | MovableKeys | OwnGuard | KeyEvents
 
@@ -36,12 +42,13 @@ type verb struct {
 type emqScratch struct {
 	buf   []byte // keys and ids that the running verb built
 	picks []pick
+	jobs  []claimable
 }
 
 // newVerb takes the call apart: numkeys must be an integer, fit the call as EVAL wants it and be what the row's
 // layout says. The table has checked the arity.
 func newVerb(c *Call) (verb, error) {
-	c.emq.buf, c.emq.picks = c.emq.buf[:0], c.emq.picks[:0]
+	c.emq.buf, c.emq.picks, c.emq.jobs = c.emq.buf[:0], c.emq.picks[:0], c.emq.jobs[:0]
 	rest := c.Args[2:]
 	n, ok := num.Int(c.Args[1])
 	takes := len(c.Row.Layout)

@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"errors"
+
 	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/store"
 )
@@ -12,6 +14,20 @@ var emqClaimRows = []Row{
 		Syntax: "numkeys pending active base lease_ms", Since: "1.0.0",
 		Complexity: "O(log N) where N is the number of jobs that are pending or active",
 		Summary:    "Takes the first pending job under a lease and returns it with its fencing token.",
+	},
+	{
+		Name: "emq.claims", Family: "claim and leases", Arity: 7, Flags: emqWrite | DenyOOM, Do: emqClaims,
+		Keys: emqKeys, Layout: fence.Layout{fence.Pending, fence.Active, fence.Base}, Tokens: []string{"claims"},
+		Syntax: "numkeys pending active base lease_ms size", Since: "1.0.0",
+		Complexity: "O(M*log N) where M is the number of jobs claimed and N that of jobs that are pending or active",
+		Summary:    "Takes the first pending jobs under leases that end at one time.",
+	},
+	{
+		Name: "emq.bclaim", Family: "claim and leases", Arity: 7, Flags: emqWrite | DenyOOM | Blocking | Exclusive, Do: emqBClaim,
+		Keys: emqKeys, Layout: fence.Layout{fence.Pending, fence.Active, fence.Base}, Tokens: []string{"bclaim"},
+		Syntax: "numkeys pending active base lease_ms timeout", Since: "1.0.0",
+		Complexity: "O(log N) where N is the number of jobs that are pending or active",
+		Summary:    "Takes the first pending job under a lease, waiting for one while there is none.",
 	},
 	{
 		Name: "emq.extend", Family: "claim and leases", Arity: 7, Flags: emqWrite | Fast, Do: emqExtend,
@@ -46,73 +62,178 @@ func emqClaim(c *Call) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	if paused, err := v.paused(); err != nil || paused {
+	n, _, err := v.claim(deadline, 1, false)
+	if err == nil && n == 0 {
 		c.Reply.Array(0)
-		return err
 	}
-	pending, err := v.set(0)
+	return err
+}
+
+// emqClaims handles EMQ.CLAIMS numkeys pending active base | lease_ms size.
+//
+// Keys:    pending set, active set; reads meta, writes the claimed jobs' rows
+// Reply:   array of [id, payload, attempts]
+// Errors:  as EMQ.CLAIM, when the first job is one to be refused
+// Effects: as EMQ.CLAIM, for each job
+func emqClaims(c *Call) error {
+	v, err := newVerb(c)
 	if err != nil {
 		return err
 	}
-	job, err := v.head(&pending)
+	deadline, err := v.lease(0)
+	if err != nil {
+		return err
+	}
+	size, err := v.count(1)
+	if err != nil {
+		return err
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	n, _, err := v.claim(deadline, size, true)
+	if err == nil && n == 0 {
+		c.Reply.Array(0)
+	}
+	return err
+}
+
+// emqBClaim handles EMQ.BCLAIM numkeys pending active base | lease_ms timeout_s.
+//
+// Keys:    as EMQ.CLAIM
+// Reply:   as EMQ.CLAIM, an empty array when the time is up
+// Errors:  as EMQ.CLAIM, ERR on a bad timeout
+// Effects: as EMQ.CLAIM
+func emqBClaim(c *Call) error {
+	v, err := newVerb(c)
+	if err != nil {
+		return err
+	}
+	deadline, err := v.lease(0)
+	if err != nil {
+		return err
+	}
+	until, err := c.Deadline(v.args[1])
+	if err != nil {
+		return err
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	for wrote := false; ; wrote = true {
+		n, dropped, err := v.claim(deadline, 1, false)
+		switch {
+		case n > 0:
+			return nil
+		case dropped:
+			continue // what stands behind the orphans would wake nobody
+		case wrote:
+			err = nil // what was written stays, so there is no refusal any more
+		}
+		return v.wait(err, until, v.keys[0])
+	}
+}
+
+// wait ends the run of a claim that waits and found nothing, or was refused: the caller waits for a change of key or
+// of the queue's pause. A key of a wrong type refuses the first run only.
+func (v *verb) wait(err error, until int64, key []byte) error {
+	c := v.c
 	switch {
-	case err != nil:
+	case err != nil && (!c.Again || !errors.Is(err, store.ErrWrongType)):
 		return err
-	case !job.found && len(c.emq.picks) == 0:
-		c.Reply.Array(0)
-		return nil
+	case c.MayBlock:
+		return c.Wait(until, key, v.key(fence.Meta))
 	}
-	if err := c.Guard(); err != nil {
-		return err
-	}
-	active, err := v.set(1)
-	if err != nil {
-		return err
-	}
-	for _, p := range c.emq.picks {
-		v.release(p, &pending, &pending)
-	}
-	if !job.found {
-		c.Reply.Array(0)
-		return nil
-	}
-	v.hold(&job, &pending, &active, deadline)
+	c.Reply.Array(0)
 	return nil
 }
 
-// claimable is the job at the head of a set, checked.
+// claim takes up to n flat jobs from pending, declared key 0, into active, key 1, and replies them, as an array of many or
+// one alone; nothing when there is none. dropped tells that orphans went and no job was found.
+func (v *verb) claim(deadline, n int64, many bool) (claimed int, dropped bool, err error) {
+	c := v.c
+	c.emq.picks, c.emq.jobs = c.emq.picks[:0], c.emq.jobs[:0]
+	if paused, err := v.paused(); err != nil || paused {
+		return 0, false, err
+	}
+	pending, err := v.set(0)
+	if err != nil {
+		return 0, false, err
+	}
+	if err := v.heads(&pending, n, nil); err != nil {
+		return 0, false, err
+	}
+	jobs := c.emq.jobs
+	if len(jobs)+len(c.emq.picks) == 0 {
+		return 0, false, nil
+	}
+	if err := c.Guard(); err != nil {
+		return 0, false, err
+	}
+	active, err := v.set(1)
+	if err != nil {
+		return 0, false, err
+	}
+	v.drop(&pending)
+	if many && len(jobs) > 0 {
+		c.Reply.Array(len(jobs))
+	}
+	for i := range jobs {
+		v.hold(&jobs[i], &pending, &active, deadline, nil)
+	}
+	return len(jobs), len(jobs) == 0, nil
+}
+
+// claimable is a job at the head of a set, checked.
 type claimable struct {
-	found    bool
 	id       []byte // in the scratch
 	row      jobRow
 	attempts int64 // the next token
 	before   int64 // failures to note down: those of a row that scripts have claimed before, else -1
 }
 
-// head finds the first member of a set of flat jobs that has a row, and picks the orphans before it. It refuses a
-// job that a flat claim may not or cannot take.
-func (v *verb) head(set *store.ZSet) (job claimable, err error) {
-	for i := 0; ; i++ {
+// heads finds the first members of a set that have a row, at most n, and picks the orphans among them, at most maxOrphans.
+// A job that such a claim may not or cannot take ends the search, and is refused when it is the first one. The set is the
+// lane of a group, or holds flat jobs when group is nil.
+func (v *verb) heads(set *store.ZSet, n int64, group []byte) error {
+	for i := 0; int64(len(v.c.emq.jobs)) < n; i++ {
 		id, _, ok := set.At(i)
 		if !ok {
-			return job, nil
+			return nil
 		}
 		from := len(v.c.emq.buf)
 		id = v.keep(id)
 		row, there, err := v.rowOf(id)
-		switch {
-		case err != nil:
-			return job, err
-		case !there && i == maxOrphans:
-			return job, nil
-		case !there:
+		if err == nil && !there {
+			if len(v.c.emq.picks) == maxOrphans {
+				return nil
+			}
 			v.take(pick{from: from, to: from + len(id)})
 			continue
-		case row.lane():
-			return job, fence.LaneJob
 		}
-		job = claimable{found: true, id: id, row: row}
-		return job, job.count()
+		job := claimable{id: id, row: row}
+		if err == nil {
+			err = row.belongs(group)
+		}
+		if err == nil {
+			err = job.count()
+		}
+		if err != nil {
+			if len(v.c.emq.jobs) > 0 {
+				return nil
+			}
+			return err
+		}
+		v.c.emq.jobs = append(v.c.emq.jobs, job)
+	}
+	return nil
+}
+
+// drop takes the picks, which are orphans, out of their set.
+func (v *verb) drop(set *store.ZSet) {
+	for _, p := range v.c.emq.picks {
+		set.Remove(v.id(p))
+		v.c.Tx.Store().Stats.OrphansDropped++
 	}
 }
 
@@ -130,10 +251,15 @@ func (job *claimable) count() error {
 	return err
 }
 
-// hold takes the job from a set of pending ones into active and replies id, payload and attempts.
-func (v *verb) hold(job *claimable, pending, active *store.ZSet, deadline int64) {
+// hold takes the job from a set of pending ones into active and replies id, payload and attempts, for the job of a lane
+// also its group.
+func (v *verb) hold(job *claimable, pending, active *store.ZSet, deadline int64, group []byte) {
 	c := v.c
-	c.Reply.Array(3)
+	if group == nil {
+		c.Reply.Array(3)
+	} else {
+		c.Reply.Array(4)
+	}
 	c.Reply.Bulk(job.id)
 	if payload, ok := job.row.Get(fieldPayload); ok {
 		c.Reply.Bulk(payload)
@@ -141,6 +267,9 @@ func (v *verb) hold(job *claimable, pending, active *store.ZSet, deadline int64)
 		c.Reply.Null()
 	}
 	c.Reply.Int(job.attempts)
+	if group != nil {
+		c.Reply.Bulk(group)
+	}
 	pending.Remove(job.id)
 	setHashInt(&job.row.Hash, fieldAttempts, job.attempts)
 	job.row.setState(stateActive)

@@ -32,7 +32,11 @@ var (
 	stateAwaiting  = []byte("awaiting_children")
 )
 
-var textZero = []byte("0")
+// Texts of counters. Never changed.
+var (
+	textZero = []byte("0")
+	textOne  = []byte("1")
+)
 
 // jobRow is a handle on the row of one job. What its fields hold may be damaged: a reader takes an absent counter
 // for 0 and refuses one that is no integer.
@@ -68,6 +72,28 @@ func (r *jobRow) holds(token []byte) bool {
 
 // lane reports whether the job belongs to a lane.
 func (r *jobRow) lane() bool { return r.has(fieldGroup) }
+
+// belongs refuses a row that stands among the jobs of a group, or of none when group is nil, and says otherwise.
+func (r *jobRow) belongs(group []byte) error {
+	held, ok := r.Get(fieldGroup)
+	switch {
+	case ok && (group == nil || string(held) != string(group)):
+		return fence.LaneJob
+	case !ok && group != nil:
+		return fence.LaneNone
+	}
+	return nil
+}
+
+// group returns the lane that the row names, copied into the scratch. ok is false when it names none, or one that no lane can
+// have.
+func (v *verb) group(r *jobRow) (group []byte, ok bool) {
+	group, ok = r.Get(fieldGroup)
+	if !ok || !fence.ValidGroup(group) {
+		return nil, false
+	}
+	return v.keep(group), true
+}
 
 // flow reports whether the job has a parent, or children that it waits for.
 func (r *jobRow) flow() bool {

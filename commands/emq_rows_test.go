@@ -37,6 +37,19 @@ func TestEMQRows(t *testing.T) {
 		{"emq.append", -6, "write denyoom fast movablekeys", "stream:<name>", "bus.append"},
 		{"emq.failures.incr", 4, "write denyoom fast movablekeys", "stream:<name>:failures:<group>", "bus.failures"},
 		{"emq.publish", -5, "write pubsub fast movablekeys", "events", "bus.publish"},
+		{"emq.claims", 7, "write denyoom movablekeys", "pending active <base>", "claims"},
+		{"emq.bclaim", 7, "write denyoom blocking movablekeys", "pending active <base>", "bclaim"},
+		{"emq.group.enqueue", 8, "write denyoom fast movablekeys", "job:<id> g:<group>:pending <base>", "group.enqueue"},
+		{"emq.group.claim", 6, "write denyoom fast movablekeys", "ring active <base>", "group.claim"},
+		{"emq.group.wclaim", 6, "write denyoom movablekeys", "ring active <base>", "group.wclaim"},
+		{"emq.group.claims", 6, "write denyoom movablekeys", "ring active <base>", "group.claims"},
+		{"emq.group.bclaim", 7, "write denyoom blocking movablekeys", "ring active <base>", "group.bclaim"},
+		{"emq.group.pause", 6, "write fast movablekeys", "paused ring <base>", "group.pause"},
+		{"emq.group.resume", 6, "write fast movablekeys", "paused ring <base>", "group.resume"},
+		{"emq.group.limit", 5, "write fast movablekeys", "<base>", "group.limit"},
+		{"emq.group.weight", 5, "write fast movablekeys", "<base>", "group.weight"},
+		{"emq.group.reassign", 7, "write denyoom fast movablekeys", "job:<id> g:<group>:pending <base>", "group.reassign"},
+		{"emq.group.depths", -4, "readonly movablekeys", "<base>", "group.depths"},
 	}
 	table := commands.New(commands.All()...)
 	for _, w := range want {
@@ -89,7 +102,11 @@ func TestEMQRowsAgreeWithThemselves(t *testing.T) {
 		var keys []commands.KeyAt
 		for i, kind := range row.Layout {
 			call = append(call, []byte(kind.Pattern()))
-			keys = append(keys, commands.KeyAt{Pos: 2 + i, Flags: commands.KeyRW | commands.KeyAccess | commands.KeyUpdate})
+			flags := commands.KeyRW | commands.KeyAccess | commands.KeyUpdate
+			if row.Has(commands.ReadOnly) {
+				flags = commands.KeyRO | commands.KeyAccess
+			}
+			keys = append(keys, commands.KeyAt{Pos: 2 + i, Flags: flags})
 		}
 		for len(call) < max(row.Arity, -row.Arity) {
 			call = append(call, []byte("1"))
