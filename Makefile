@@ -11,8 +11,9 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 CALLS ?= 2000000
 SEED  ?= 0
+JOBS  ?= 100000
 
-.PHONY: run build test race check format vet lint vulnerabilities fuzz-differential generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -54,6 +55,10 @@ vulnerabilities:
 # printed; SEED repeats a run.
 fuzz-differential: redis-server
 	go test ./parity -run '^TestRandom$$' -v -count 1 -timeout 3h -calls $(CALLS) -seed $(SEED)
+
+# workers has crashing workers work many jobs: none may be lost, none completed twice.
+workers:
+	go test ./docs/examples/worker -run '^TestWorkersLoseNoJob$$' -v -count 1 -timeout 3h -jobs $(JOBS)
 
 generate:
 	go generate ./...

@@ -39,6 +39,7 @@ var imports = map[string][]string{
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},
 	"parity/node":           {"server", "server/resp", "parity/script", "parity/wire", "github.com/stretchr/testify/..."},
+	"docs/examples/worker":  {"github.com/redis/go-redis/..."},
 	"parity/real":           {"parity/wire", "github.com/stretchr/testify/..."},
 }
 
