@@ -17,7 +17,7 @@ func (srv *Server) readmit(s *session, row *commands.Row, args [][]byte) error {
 		srv.logDenial(s, row, args, d, true)
 		return d.execRefusal()
 	}
-	return nil
+	return gateLog(srv, s, row, args)
 }
 
 func (srv *Server) logDenial(s *session, row *commands.Row, args [][]byte, d aclDenial, inMulti bool) {

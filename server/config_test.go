@@ -155,7 +155,7 @@ func TestConfigBindAuto(t *testing.T) {
 }
 
 func TestConfigWarnings(t *testing.T) {
-	c, err := LoadConfig("", nil, []Pair{{"appendonly", "yes"}, {"save", "60 1"}})
+	c, err := LoadConfig("", nil, []Pair{{"appendonly", "no"}, {"save", "60 1"}})
 	require.NoError(t, err)
 	require.Len(t, c.Warnings(), 2)
 }

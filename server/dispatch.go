@@ -169,6 +169,9 @@ func (srv *Server) settle() {
 		for i := range n {
 			srv.touched(f, i)
 		}
+		if srv.aof != nil {
+			srv.aof.append(f)
+		}
 	}
 	for _, e := range tx.Events() {
 		srv.announce(e)

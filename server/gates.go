@@ -6,13 +6,14 @@ import "github.com/echomq/emqd/commands"
 const (
 	errNoAuth      commands.Error = "NOAUTH Authentication required."
 	errNotInMulti  commands.Error = "ERR Command not allowed inside a transaction"
+	errLoading     commands.Error = "LOADING emqd is loading the dataset in memory"
 	errReadOnlyRow commands.Error = "READONLY You can't write against a read only replica."
 )
 
 // gates are what a command passes before it runs, in this order. Each reads only the row, the session and the
 // server's state; the first refusal is the reply.
 var gates = []func(*Server, *session, *commands.Row, [][]byte) error{
-	gateArity, gateAuth, gateMulti, gateACL, gateMemory, gateSubscriber,
+	gateArity, gateAuth, gateMulti, gateACL, gateMemory, gateLog, gateSubscriber, gateLoading,
 }
 
 // admit passes a command through the gates.
@@ -83,4 +84,41 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 }
 
 // Guard is commands.Host's: the write guard for rows that check it themselves.
-func (s *session) Guard(row *commands.Row) error { return s.srv.memoryGuard(row) }
+func (s *session) Guard(row *commands.Row) error {
+	if err := s.srv.memoryGuard(row); err != nil {
+		return err
+	}
+	return s.srv.logGuard(row)
+}
+
+func gateLog(srv *Server, _ *session, row *commands.Row, _ [][]byte) error {
+	if row.Has(commands.Write) && !row.Has(commands.OwnGuard) {
+		return srv.logGuard(row)
+	}
+	return nil
+}
+
+// logGuard refuses writes that the log cannot take.
+func (srv *Server) logGuard(row *commands.Row) error {
+	if srv.aof == nil {
+		return nil
+	}
+	return srv.aof.refusal(row.Has(commands.DenyOOM))
+}
+
+// mayChange reports whether the node itself may change the keyspace: remove what has expired.
+func (srv *Server) mayChange() bool {
+	return srv.loading == nil && (srv.aof == nil || srv.aof.refusal(false) == nil)
+}
+
+// misconf is the refusal of writes while the log cannot be written.
+func misconf(why error) error {
+	return commands.Error("MISCONF Errors writing to the AOF file: " + oneLine(why.Error()))
+}
+
+func gateLoading(srv *Server, _ *session, row *commands.Row, _ [][]byte) error {
+	if srv.loading != nil && !row.Has(commands.Loading) {
+		return errLoading
+	}
+	return nil
+}

@@ -161,7 +161,7 @@ func infoMemory(srv *Server, w *infoWriter) {
 	w.field("maxmemory_policy", srv.cfg.MaxMemoryPolicy)
 	w.field("mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(rss)/math.Max(float64(used), 1)))
 	w.field("mem_clients_normal", clients)
-	w.field("mem_aof_buffer", 0)
+	w.field("mem_aof_buffer", srv.logBuffer())
 	w.field("mem_allocator", "arena")
 	w.field("lazyfree_pending_objects", srv.store.Pending())
 }
@@ -186,19 +186,6 @@ func human(n int64) string {
 		f /= 1024
 	}
 	return ""
-}
-
-func infoPersistence(srv *Server, w *infoWriter) {
-	w.field("loading", 0)
-	w.field("async_loading", 0)
-	w.field("rdb_changes_since_last_save", srv.store.Dirty())
-	w.field("rdb_bgsave_in_progress", 0)
-	w.field("rdb_last_save_time", srv.started/1000)
-	w.field("rdb_last_bgsave_status", "ok")
-	w.field("aof_enabled", 0)
-	w.field("aof_rewrite_in_progress", 0)
-	w.field("aof_last_write_status", "ok")
-	w.field("node_epoch", srv.store.Epoch)
 }
 
 func infoStats(srv *Server, w *infoWriter) {

@@ -172,6 +172,7 @@ func (c *streamConn) write() {
 			s.ready = false
 			s.drain()
 		}
+		srv.commitLog()
 		out := s.out
 		s.out, s.queued, s.overSince = nil, false, 0
 		over := s.dead || s.aborted

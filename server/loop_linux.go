@@ -40,8 +40,8 @@ const (
 	acceptBatch = 256
 )
 
-// serve opens the listeners and turns the loop until ctx is done.
-func (srv *Server) serve(ctx context.Context) error {
+// serve opens the listeners, calls opened and turns the loop until ctx is done.
+func (srv *Server) serve(ctx context.Context, opened func()) error {
 	l := &loop{srv: srv, buf: make([]byte, readSize)}
 	var err error
 	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -85,7 +85,7 @@ func (srv *Server) serve(ctx context.Context) error {
 	}()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	srv.markReady()
+	opened()
 	return l.turn(ctx)
 }
 
@@ -111,6 +111,7 @@ func (l *loop) turn(ctx context.Context) error {
 		}
 		l.resumeAll()
 		next = srv.tick()
+		srv.commitLog()
 		l.flushAll()
 		if len(l.resumes) > 0 {
 			next = 0
@@ -159,6 +160,7 @@ func (l *loop) event(ev *unix.EpollEvent) (listener bool) {
 	}
 	s := l.conns[fd]
 	if ev.Events&unix.EPOLLOUT != 0 {
+		l.srv.commitLog() // there may be replies of this turn in the output
 		l.send(s)
 	}
 	// Who has not had its turn for what it sent already is not read further, so that its input stays small.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// serve serves every connection with goroutines of its own, where there is no event loop.
-func (srv *Server) serve(ctx context.Context) error {
+// serve calls opened once the listeners are open, and serves every connection with goroutines of its own, where there is no event loop.
+func (srv *Server) serve(ctx context.Context, opened func()) error {
 	streams, err := srv.serveStreams()
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (srv *Server) serve(ctx context.Context) error {
 		}
 	}
 	srv.mu.Unlock()
-	srv.markReady()
+	opened()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -46,6 +46,7 @@ func (srv *Server) serve(ctx context.Context) error {
 		}
 		srv.mu.Lock()
 		next := srv.tick() - srv.clock.milli()
+		srv.commitLog()
 		srv.mu.Unlock()
 		timer.Reset(time.Duration(max(next, 0)) * time.Millisecond)
 	}

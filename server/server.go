@@ -17,6 +17,7 @@ import (
 	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/store"
+	"github.com/echomq/emqd/store/aof"
 )
 
 // Server is one node.
@@ -60,6 +61,10 @@ type Server struct {
 	acl      *acl
 	scratch  aclScratch
 	stats    stats
+	fsys     aof.FS
+	aof      *aofLog // nil without appendonly
+	loading  *loading
+	loaded   loadedStats
 	started  int64
 	runID    string
 	cronAt   int64
@@ -75,7 +80,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		cfg: cfg, log: log, clock: newClock(),
 		store:    store.New(cfg.Databases, rand.Uint64()),
 		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(), latency: latencyEvents{},
-		stop: func(error) {}, wake: func() {},
+		stop: func(error) {}, wake: func() {}, fsys: aof.Disk{},
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
 		}, btree.Options{NoLocks: true}),
@@ -117,7 +122,22 @@ func (srv *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	srv.stop = cancel
-	if err := srv.serve(ctx); err != nil {
+	load, err := srv.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	var loader sync.WaitGroup
+	err = srv.serve(ctx, func() {
+		if load != nil {
+			loader.Go(load)
+		}
+	})
+	cancel(nil)
+	loader.Wait()
+	if e := srv.closeLog(); err == nil {
+		err = e
+	}
+	if err != nil {
 		return err
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errShutdown) {
@@ -155,7 +175,11 @@ func (srv *Server) tick() int64 {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
 		srv.stats.sampleOps(srv.now)
-		if !srv.pause.active(srv.now) && !srv.noExpire {
+		if srv.aof != nil {
+			srv.aof.cron()
+		}
+		srv.stats.expireMore = false
+		if !srv.pause.active(srv.now) && !srv.noExpire && srv.mayChange() {
 			srv.expireCycle()
 		}
 		srv.checkClients()
@@ -172,7 +196,6 @@ func (srv *Server) tick() int64 {
 
 // expireCycle removes keys and hash fields whose time has come, a bounded number of each database.
 func (srv *Server) expireCycle() {
-	srv.stats.expireMore = false
 	for i := range srv.store.Databases() {
 		if srv.store.Expiring(i) == 0 && srv.store.ExpiringHashes(i) == 0 {
 			continue
@@ -202,17 +225,14 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows, memoryRows, debugRows}
+	return [][]commands.Row{aofRows, configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows, memoryRows, debugRows}
 }
 
 // Table returns a new table of every command of a node.
 func Table() *commands.Table { return commands.New(append(commands.All(), families()...)...) }
 
-// markReady does what is left to do between listening and serving: with the setting install, it puts the fence
-// value where there is none.
-func (srv *Server) markReady() {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
+// install puts the fence value where there is none, with the setting of that name.
+func (srv *Server) install() {
 	if !srv.cfg.Install {
 		return
 	}

@@ -18,6 +18,7 @@ import (
 func startServer(t testing.TB, change ...func(*Config)) string {
 	t.Helper()
 	cfg := NewConfig()
+	cfg.AppendOnly = false // what is about the log says so
 	for _, f := range change {
 		f(cfg)
 	}

@@ -57,6 +57,7 @@ type session struct {
 	noTouch    bool
 	noEvict    bool
 	inExec     bool
+	unlogged   bool  // wrote something that is not committed to the log yet
 	overSince  int64 // when out went over the soft limit, 0 when it is not over it
 	totalCmds  int64
 	totalIn    int64

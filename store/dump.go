@@ -47,10 +47,31 @@ func (tx *Tx) Restore(key, payload []byte, at, idle int64) (there bool, err erro
 	tx.build(key, &v)
 	e := tx.s.load(tx.db.keys.Find(key))
 	tx.db.setExpiry(tx.s, &e, at)
-	e.setClock(uint32(max(tx.now/1000-idle, 0)))
+	e.setClock(uint32(max(int64(tx.clock)-idle, 0)))
 	tx.gen++
 	tx.Notify('n', "new", key)
 	return true, nil
+}
+
+// Load makes key, which is absent, hold a copy of the value with the expiry time at (Unix ms, 0 for none), which may have
+// come. It is for reading a whole keyspace: nothing is recorded or announced.
+func (tx *Tx) Load(key []byte, v *rdb.Value, at int64) {
+	tx.build(key, v)
+	if at != 0 {
+		e := tx.s.load(tx.db.keys.Find(key))
+		tx.db.setExpiry(tx.s, &e, at)
+		tx.gen++
+	}
+}
+
+// Read returns key's value as plain data, which is valid until the transaction ends or the key is written, and its
+// expiry time (Unix ms, 0 for none); ok is false when key is absent. It renews no access time.
+func (tx *Tx) Read(key []byte) (v rdb.Value, at int64, ok bool) {
+	e := tx.peek(key)
+	if !e.ok() {
+		return v, 0, false
+	}
+	return tx.read(&e), e.expiry(), true
 }
 
 // read returns the value at e as plain data, which aliases the store.

@@ -68,7 +68,7 @@ var (
 func (tx *Tx) duplicate(e *entry, to *db, dst []byte) {
 	at := e.expiry()
 	if !e.isObject() {
-		c := to.create(tx.s, dst, e.kind(), len(e.value()), uint32(tx.now/1000))
+		c := to.create(tx.s, dst, e.kind(), len(e.value()), tx.clock)
 		copy(c.value(), e.value())
 		c.setFlag(e.flags() &^ flagExpiry)
 		to.setExpiry(tx.s, &c, at)

@@ -250,10 +250,10 @@ func (tx *Tx) assign(e *entry, key, value []byte, at int64) {
 		*e = tx.make(key, KindString, room)
 	case e.kind() != KindString:
 		tx.db.remove(tx.s, e)
-		*e = tx.db.create(tx.s, key, KindString, room, uint32(tx.now/1000))
+		*e = tx.db.create(tx.s, key, KindString, room, tx.clock)
 	default:
 		e.b[e.meta] &^= flagRaw | flagText
-		e.setClock(uint32(tx.now / 1000))
+		e.setClock(tx.clock)
 	}
 	if len(value) > stringInline {
 		copy(tx.db.fit(tx.s, e, len(value)), value)

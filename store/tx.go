@@ -15,6 +15,7 @@ type Tx struct {
 	s        *Store
 	db       *db
 	now      int64
+	clock    uint32 // access time of what is touched, Unix s
 	readonly bool
 	noTouch  bool
 	stale    bool   // a look-up met a key past its time that is still there
@@ -44,6 +45,15 @@ type Event struct {
 func (s *Store) Begin(i int, now int64, readonly bool) *Tx {
 	tx := &s.tx
 	tx.db, tx.now, tx.readonly, tx.noTouch, tx.stale = s.dbs[i], now, readonly, false, false
+	tx.clock = uint32(now / 1000)
+	return tx
+}
+
+// BeginReplay starts a transaction of database i in which no time has come yet: what is done again from a log
+// meets every key that was there, whatever its time. now (Unix ms) is only what access times say.
+func (s *Store) BeginReplay(i int, now int64) *Tx {
+	tx := s.Begin(i, 1, false)
+	tx.clock = uint32(now / 1000)
 	return tx
 }
 
@@ -203,7 +213,7 @@ func (tx *Tx) count(hit bool, key []byte) {
 func (tx *Tx) find(key []byte) entry {
 	e := tx.look(key)
 	if e.ok() && !tx.noTouch {
-		e.setClock(uint32(tx.now / 1000))
+		e.setClock(tx.clock)
 	}
 	return e
 }
@@ -226,7 +236,7 @@ func (tx *Tx) make(key []byte, kind Kind, n int) entry {
 		// Not through Notify: del events that wait for their cause stay behind this one.
 		tx.events = append(tx.events, Event{'n', "new", tx.db.id, string(key)})
 	}
-	return tx.db.create(tx.s, key, kind, n, uint32(tx.now/1000))
+	return tx.db.create(tx.s, key, kind, n, tx.clock)
 }
 
 // bury removes key when it is there past its time.

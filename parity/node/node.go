@@ -44,6 +44,7 @@ func Start(t testing.TB, change ...func(*server.Config)) *Node {
 func Serve(t testing.TB, ln net.Listener, change ...func(*server.Config)) *Node {
 	t.Helper()
 	cfg := server.NewConfig()
+	cfg.AppendOnly = false // what is about the log says so
 	for _, f := range change {
 		f(cfg)
 	}

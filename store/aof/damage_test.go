@@ -267,3 +267,53 @@ func TestFilesMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherServerAppends reads what a server that knows no annotations has written behind ours.
+func TestAnotherServerAppends(t *testing.T) {
+	fsys, records, ends := recorded(t)
+	const more = "*2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n*2\r\n$3\r\nDEL\r\n$1\r\nb\r\n" +
+		"*1\r\n$4\r\nEXEC\r\n#TS:1700000000\r\n*2\r\n$3\r\nDEL\r\n$1\r\nc\r\n"
+	want := append(slices.Clone(records), "@2 SET a 1 @2 DEL b", "@2 DEL c")
+	whole := slices.Concat(fsys.Bytes(incr(1)), []byte(more))
+	require.Nil(t, startsWith(t, with(fsys, whole), want))
+	require.Nil(t, startsWith(t, with(fsys, slices.Concat(logEnd(fsys, ends), []byte(more))), want))
+	tail := startsWith(t, with(fsys, whole[:len(whole)-3]), want[:len(want)-1])
+	require.NotNil(t, tail)
+	tail = startsWith(t, with(fsys, whole[:len(whole)-60]), want[:len(want)-2])
+	require.NotNil(t, tail)
+}
+
+// TestPlain reads files of other servers: whole, cut at every byte, and damaged.
+func TestPlain(t *testing.T) {
+	const text = "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n#TS:1700000000\r\n*1\r\n$5\r\nmulti\r\n" +
+		"*3\r\n$3\r\nSET\r\n$1\r\nb\r\n$3\r\n\r\n*\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$3\r\nDEL\r\n$1\r\nc\r\n*1\r\n$4\r\nEXEC\r\n" +
+		"*2\r\n$3\r\nDEL\r\n$1\r\nd\r\n"
+	all := []string{"@0 SET a 1", "@0 SET b \r\n* @3 DEL c", "@3 DEL d"}
+	fsys := memfs.New()
+	m := aof.Manifest{Incrs: []aof.Item{{Name: prefix + ".1.incr.aof", Seq: 1, Kind: 'i'}}}
+	fsys.Put(filepath.Join(dir, prefix+".manifest"), m.Append(nil))
+	require.Nil(t, startsWith(t, with(fsys, []byte(text)), all))
+	for cut := range len(text) {
+		for _, behind := range []string{"", strings.Repeat("\x00", 70)} {
+			startsWith(t, with(fsys, []byte(text[:cut]+behind)), all[:countPlain(text[:cut])])
+		}
+	}
+	for i := range len("*2\r\n$6\r\n") {
+		flipped := []byte(text)
+		flipped[i] ^= 1
+		_, _, err := load(with(fsys, flipped))
+		require.Error(t, err, "%d", i)
+	}
+}
+
+// countPlain returns how many transactions of TestPlain the text holds whole.
+func countPlain(text string) int {
+	n := 0
+	for _, end := range []string{"a\r\n$1\r\n1\r\n", "EXEC\r\n", "d\r\n"} {
+		if !strings.Contains(text, end) {
+			break
+		}
+		n++
+	}
+	return n
+}

@@ -277,6 +277,9 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 	if s.ours {
 		l.state.Next = s.next
 	}
+	if s.tail != nil && it.Kind == kindBase {
+		return &Damage{File: it.Name, Offset: s.tail.Offset, Why: "the base ends with " + s.tail.Why}
+	}
 	if s.tail != nil && !last {
 		return &Damage{File: it.Name, Offset: s.tail.Offset, Seq: s.next, Why: s.tail.Why + " before the last increment"}
 	}
@@ -328,4 +331,12 @@ func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, err
 			r.Progress(done + in.Offset())
 		}
 	}
+}
+
+// Snapshot returns a log that is one RDB file and is only read.
+func Snapshot(fsys FS, path string) (*Log, error) {
+	l := &Log{fs: fsys, dir: filepath.Dir(path), sizes: map[string]int64{}, fresh: true}
+	l.state.Next = 1
+	l.man.Base = &Item{filepath.Base(path), 1, kindBase}
+	return l, l.measure()
 }

@@ -50,6 +50,7 @@ type scanner struct {
 	off  int64
 	good int64 // end of the last good record, or of the head
 	full bool  // the line that ends a complete file was read
+	more bool  // another server has appended to a file of ours: what follows is plain
 	flaw bool  // one of the two lines of the head is damaged
 	tail *Tail
 	g    group
@@ -109,7 +110,7 @@ func (s *scanner) read() (*Record, error) {
 	}
 	var rec *Record
 	var err error
-	if s.ours {
+	if s.ours && !s.more {
 		rec, err = s.readOurs()
 	} else {
 		rec, err = s.readPlain()
@@ -128,6 +129,11 @@ func (s *scanner) readOurs() (*Record, error) {
 		if end >= 0 && filler(b[:end]) {
 			s.off += int64(end) + 1
 			continue
+		}
+		if b[0] == '*' { // which no damage to a single bit makes of an annotation
+			s.more = true
+			s.g.reset()
+			return s.readPlain()
 		}
 		if end < 0 || end == 0 || b[end-1] != '\r' {
 			return nil, s.judge()

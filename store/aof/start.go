@@ -23,8 +23,8 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 		return nil, err
 	}
 	m := l.Manifest()
-	if n := len(m.Incrs); n > 0 && l.last != nil && l.last.ours && l.last.next == l.last.head.next {
-		m.Old = append(m.Old, m.Incrs[n-1]) // it has no records, and its epoch is passed
+	if n := len(m.Incrs); n > 0 && l.last != nil && l.last.ours && !l.last.more && l.last.next == l.last.head.next {
+		m.Old = append(m.Old, Item{m.Incrs[n-1].Name, m.Incrs[n-1].Seq, kindHistory}) // it has no records, and its epoch is passed
 		m.Incrs = m.Incrs[:n-1]
 	}
 	m.Incrs = append(m.Incrs, w.item)
@@ -38,7 +38,7 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 // mend cuts the last increment to its good part and ends it.
 func (l *Log) mend() error {
 	s := l.last
-	if s == nil || s.full && s.tail == nil && s.good == s.w.size {
+	if s == nil || (s.full || s.more) && s.tail == nil && s.good == s.w.size {
 		return nil
 	}
 	name := s.w.name
@@ -55,7 +55,7 @@ func (l *Log) mend() error {
 	if err := f.Truncate(s.good); err != nil {
 		return err
 	}
-	if s.ours && !s.full && s.good > 0 {
+	if s.ours && !s.full && !s.more {
 		end := appendEnd(nil, s.next-1, s.head.salt)
 		if _, err := f.WriteAt(end, s.good); err != nil {
 			return err
@@ -205,7 +205,8 @@ func (l *Log) Rotate(w *Writer, salt uint32) (*Writer, error) {
 	return next, nil
 }
 
-// Import makes a copy of an RDB file the base of a fresh log, before Start.
+// Import makes a copy of a file, an RDB file or an append-only file of one part, the base of a fresh log, before
+// Replay. The manifest names it from Start on.
 func (l *Log) Import(name string) error {
 	if err := l.fs.MakeDir(l.dir); err != nil {
 		return err
@@ -234,4 +235,39 @@ func (l *Log) Import(name string) error {
 	l.man = Manifest{Base: &base}
 	l.loose = slices.DeleteFunc(l.loose, func(n string) bool { return n == base.Name })
 	return l.measure()
+}
+
+// Base makes the next base, an empty file to be filled and synced. No manifest names it before a Commit.
+func (l *Log) Base() (File, Item, error) {
+	it := Item{Seq: 1, Kind: kindBase}
+	if l.man.Base != nil {
+		it.Seq = l.man.Base.Seq + 1
+	}
+	it.Name = BaseName(l.prefix, it.Seq)
+	if err := l.fs.Remove(l.path(it.Name)); err != nil && !missing(err) {
+		return nil, it, err
+	}
+	f, err := l.fs.Create(l.path(it.Name))
+	return f, it, err
+}
+
+// Discard removes a base that was not finished.
+func (l *Log) Discard(it Item) error { return l.fs.Remove(l.path(it.Name)) }
+
+// Replace makes base, which is durable, together with a new increment the whole log: everything before is removed. The
+// first record of the increment is number next.
+func (l *Log) Replace(base Item, epoch, next int64, salt uint32) (*Writer, error) {
+	w, err := l.Increment(epoch, next, salt)
+	if err != nil {
+		return nil, err
+	}
+	m := Manifest{Base: &base, Incrs: []Item{w.item}}
+	for _, it := range l.files() {
+		m.Old = append(m.Old, Item{it.Name, it.Seq, kindHistory})
+	}
+	if err := l.Commit(m); err != nil {
+		w.Abandon()
+		return nil, err
+	}
+	return w, l.Clean()
 }

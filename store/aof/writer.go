@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"syscall"
 
 	"github.com/echomq/emqd/store"
 )
@@ -65,7 +66,14 @@ func (w *Writer) Pending() bool { return len(w.buf) > 0 || w.dirty }
 // Buffered returns how many bytes wait for Flush.
 func (w *Writer) Buffered() int { return len(w.buf) }
 
-// Flush writes what was appended.
+// ErrFull is returned when the file system has no room. What was appended stays in the buffer, and Flush may be called
+// again.
+var ErrFull = errors.New("no space left on device")
+
+// full reports whether an error says that there is no room, which leaves what is written already as it is.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+
+// Flush writes what was appended. Its error is ErrFull or final.
 func (w *Writer) Flush() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
@@ -76,6 +84,9 @@ func (w *Writer) Flush() error {
 	}
 	n, err := w.f.WriteAt(w.buf, w.pos)
 	if err != nil {
+		if full(err) && w.f.Truncate(max(w.pos, w.end)) == nil {
+			return ErrFull
+		}
 		return w.fail(fmt.Errorf("writing %d bytes at %d of %s: %w", len(w.buf), w.pos, w.item.Name, err))
 	}
 	w.pos += int64(n)
@@ -162,8 +173,10 @@ func (w *Writer) Ahead() (from, to int64, ok bool) {
 	return from, (from + size) &^ (fillLine - 1), true
 }
 
-// Fill writes filler into a region of a file and makes it durable. It may be called from any goroutine.
+// Fill writes filler into a region at the end of a file and makes it durable. Without room for it the file is as
+// before and the error is ErrFull. It may be called from any goroutine.
 func Fill(f File, from, to int64) error {
+	start := from
 	const chunk = 64 << 10
 	b := make([]byte, chunk+fillLine)
 	for i := range b {
@@ -173,6 +186,9 @@ func Fill(f File, from, to int64) error {
 		phase := from % fillLine
 		n := min(to-from, chunk)
 		if _, err := f.WriteAt(b[phase:phase+n], from); err != nil {
+			if full(err) {
+				return errors.Join(ErrFull, f.Truncate(start))
+			}
 			return fmt.Errorf("making room in the log: %w", err)
 		}
 		from += n
@@ -213,4 +229,10 @@ func (w *Writer) Close() error {
 func (w *Writer) Abandon() {
 	_ = w.f.Close() // the file is not trusted any more
 	w.err = errClosed
+}
+
+// More returns the region of about size bytes behind what is filled, for Fill.
+func (w *Writer) More(size int64) (from, to int64) {
+	from = max(w.end, w.pos)
+	return from, (from + size) &^ (fillLine - 1)
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/echomq/emqd/store/aof"
 )
@@ -22,6 +23,7 @@ type FS struct {
 	// returns Short.
 	Fail func(op, name string) error
 
+	limit   int // bytes of all files, 0 for no limit
 	mu      sync.Mutex
 	names   map[string]*node // as they are
 	durable map[string]*node // as they are after a crash
@@ -94,6 +96,35 @@ func (f *FS) Bytes(name string) []byte {
 		return append([]byte{}, n.data...)
 	}
 	return nil
+}
+
+// SetFail sets Fail while the file system is in use.
+func (f *FS) SetFail(fail func(op, name string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.Fail = fail
+}
+
+// SetLimit makes the file system full from so many bytes on; 0 is no limit.
+func (f *FS) SetLimit(bytes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limit = bytes
+}
+
+// Used returns the bytes of all files.
+func (f *FS) Used() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.used()
+}
+
+func (f *FS) used() int {
+	n := 0
+	for _, node := range f.names {
+		n += len(node.data)
+	}
+	return n
 }
 
 func (f *FS) fails(op, name string) error {
@@ -243,6 +274,9 @@ func (h *file) WriteAt(b []byte, off int64) (int, error) {
 		return 0, err
 	}
 	if end := int(off) + len(b); end > len(h.n.data) {
+		if grow := end - len(h.n.data); h.fs.limit > 0 && h.fs.used()+grow > h.fs.limit {
+			return 0, &fs.PathError{Op: "write", Path: h.name, Err: syscall.ENOSPC}
+		}
 		h.n.data = append(h.n.data, make([]byte, end-len(h.n.data))...)
 	}
 	copy(h.n.data[off:], b)
