@@ -18,6 +18,8 @@ func All() [][]Row {
 		emqFenceRows,
 		emqLaneClaimRows,
 		emqLaneRows,
+		emqFlowRows,
+		emqFlowSettleRows,
 		emqSchedulingRows,
 		expireRows,
 		hashExpiryRows,

@@ -33,7 +33,8 @@ var fenceKey = []byte(fence.VersionKey)
 // verb's own domain, guard, and then the writes.
 type verb struct {
 	c    *Call
-	keys [][]byte // the declared keys
+	keys [][]byte // the declared keys that the layout names
+	rows [][]byte // the declared keys behind them: rows of any queue
 	args [][]byte // what follows them
 	base []byte   // known after open
 }
@@ -43,6 +44,7 @@ type emqScratch struct {
 	buf   []byte // keys and ids that the running verb built
 	picks []pick
 	jobs  []claimable
+	steps []parentStep
 }
 
 // newVerb takes the call apart: numkeys must be an integer, fit the call as EVAL wants it and be what the row's
@@ -51,7 +53,8 @@ func newVerb(c *Call) (verb, error) {
 	c.emq.buf, c.emq.picks, c.emq.jobs = c.emq.buf[:0], c.emq.picks[:0], c.emq.jobs[:0]
 	rest := c.Args[2:]
 	n, ok := num.Int(c.Args[1])
-	takes := len(c.Row.Layout)
+	takes := int64(len(c.Row.Layout) + c.Row.Rows)
+	least := takes - int64(c.Row.Optional)
 	switch {
 	case !ok:
 		return verb{}, ErrNotInteger
@@ -59,10 +62,21 @@ func newVerb(c *Call) (verb, error) {
 		return verb{}, errKeysMany
 	case n < 0:
 		return verb{}, errKeysNegative
-	case n != int64(takes):
-		return verb{}, fence.LayoutCount(takes)
+	case n < least && (least < takes || c.Row.OpenRows):
+		return verb{}, fence.LayoutCountMin(int(least))
+	case n < least, n > takes && !c.Row.OpenRows:
+		return verb{}, fence.LayoutCount(int(takes))
 	}
-	return verb{c: c, keys: rest[:takes], args: rest[takes:]}, nil
+	fixed := min(int(n), len(c.Row.Layout))
+	return verb{c: c, keys: rest[:fixed], rows: rest[fixed:n], args: rest[n:]}, nil
+}
+
+// takes refuses a call that has another number of arguments behind its keys.
+func (v *verb) takes(n int) error {
+	if len(v.args) != n {
+		return ErrArity(v.c.Row.FullName())
+	}
+	return nil
 }
 
 // The refusals of a key count, as EVAL has them.
@@ -138,7 +152,7 @@ func exact(n int64) bool { return -maxScore <= n && n <= maxScore }
 
 // open checks the layout of the keys and the fence.
 func (v *verb) open() (err error) {
-	if v.base, err = v.c.Row.Layout.Check(v.keys); err != nil {
+	if v.base, err = v.c.Row.Layout[:len(v.keys)].Check(v.keys); err != nil {
 		return err
 	}
 	return checkFence(v.c)

@@ -97,11 +97,7 @@ func (v *verb) group(r *jobRow) (group []byte, ok bool) {
 
 // flow reports whether the job has a parent, or children that it waits for.
 func (r *jobRow) flow() bool {
-	if r.has(fieldParent) {
-		return true
-	}
-	state, _ := r.Get(fieldState)
-	return string(state) == string(stateAwaiting)
+	return r.has(fieldParent) || r.awaiting()
 }
 
 // failed returns the count of failures with one more. While the field is absent there were none, if the leases were

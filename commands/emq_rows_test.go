@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,13 @@ func TestEMQRows(t *testing.T) {
 		{"emq.reprocess", 6, "write denyoom fast movablekeys", "job:<id> dead pending", "reprocess"},
 		{"emq.requeue", 7, "write fast movablekeys", "active pending job:<id>", "requeue"},
 		{"emq.stalled.check", 8, "write denyoom movablekeys", "active pending dead <base>", "stalled stalled.restart"},
+		{"emq.flow.add", -7, "write denyoom movablekeys", "<row> ...", "flow.add"},
+		{"emq.flow.hold", -7, "write denyoom fast movablekeys", "job:<id> <base>", "flow.hold"},
+		{"emq.flow.child", 9, "write denyoom fast movablekeys", "job:<id> <base> <row>", "flow.child"},
+		{"emq.flow.complete", 9, "write fast movablekeys", "active job:<id> <base> <row>", "flow.complete"},
+		{"emq.flow.fail", -13, "write fast movablekeys", "active schedule dead job:<id> <base> <row> ...", "flow.fail"},
+		{"emq.flow.deliver", 6, "write fast movablekeys", "job:<id> <base>", "flow.deliver"},
+		{"emq.flow.faildeliver", 7, "write fast movablekeys", "job:<id> <base>", "flow.faildeliver"},
 		{"emq.append", -6, "write denyoom fast movablekeys", "stream:<name>", "bus.append"},
 		{"emq.failures.incr", 4, "write denyoom fast movablekeys", "stream:<name>:failures:<group>", "bus.failures"},
 		{"emq.publish", -5, "write pubsub fast movablekeys", "events", "bus.publish"},
@@ -64,11 +72,23 @@ func TestEMQRows(t *testing.T) {
 			if rest == "" {
 				rest = "<base>"
 			}
+			if i := len(keys); i >= len(row.Layout)-row.Optional {
+				rest = "[" + rest + "]"
+			}
 			keys = append(keys, rest)
+		}
+		for range row.Rows {
+			keys = append(keys, "<row>")
+		}
+		if row.OpenRows {
+			keys = append(keys, "...")
 		}
 		require.Equal(t, w.keys, strings.Join(keys, " "), w.name)
 	}
 }
+
+// optional is a part of a syntax that may be left out, without another inside.
+var optional = regexp.MustCompile(` \[[^\[\]]*\]`)
 
 // TestEMQRowsAgreeWithThemselves holds what the rows say twice against each other: arity and syntax, layout and keys.
 func TestEMQRowsAgreeWithThemselves(t *testing.T) {
@@ -86,11 +106,15 @@ func TestEMQRowsAgreeWithThemselves(t *testing.T) {
 			require.True(t, row.Has(commands.OwnGuard|commands.KeyEvents), row.Name)
 			require.Equal(t, row.Family == "admission", row.Has(commands.Admission), row.Name)
 		}
-		if len(row.Layout) == 0 {
+		if len(row.Layout)+row.Rows == 0 {
 			continue
 		}
-		fixed, _, open := strings.Cut(row.Syntax, " [")
-		words := strings.Fields(strings.NewReplacer("IN | AT", "IN|AT").Replace(fixed))
+		fixed := row.Syntax
+		for optional.MatchString(fixed) {
+			fixed = optional.ReplaceAllString(fixed, "")
+		}
+		open := fixed != row.Syntax
+		words := strings.Fields(strings.ReplaceAll(fixed, " | ", "|"))
 		require.Equal(t, "numkeys", words[0], row.Name)
 		arity := 1 + len(words)
 		if open {
@@ -98,10 +122,15 @@ func TestEMQRowsAgreeWithThemselves(t *testing.T) {
 		}
 		require.Equal(t, row.Arity, arity, "%s %s", row.Name, row.Syntax)
 
-		call := [][]byte{[]byte(row.Name), []byte{byte('0' + len(row.Layout))}}
-		var keys []commands.KeyAt
-		for i, kind := range row.Layout {
+		call := [][]byte{[]byte(row.Name), []byte{byte('0' + len(row.Layout) + row.Rows)}}
+		for _, kind := range row.Layout {
 			call = append(call, []byte(kind.Pattern()))
+		}
+		for range row.Rows {
+			call = append(call, []byte("emq:{p}:job:<parent>"))
+		}
+		var keys []commands.KeyAt
+		for i := range call[2:] {
 			flags := commands.KeyRW | commands.KeyAccess | commands.KeyUpdate
 			if row.Has(commands.ReadOnly) {
 				flags = commands.KeyRO | commands.KeyAccess

@@ -101,6 +101,11 @@ type Row struct {
 	Keys   []KeySpec
 	// Layout is what the declared keys of an EchoMQ verb spell, in order; as many keys it takes.
 	Layout fence.Layout
+	// Optional is how many keys at the end of the layout a call may leave out.
+	Optional int
+	// Rows is how many keys of job rows, of any queue, stand behind the layout; with OpenRows at least as many.
+	Rows     int
+	OpenRows bool
 	// FindKeys appends the keys of a call to dst where the key-specs cannot tell them: it decides when one
 	// of them is Unknown or flagged KeyIncomplete or KeyVariable, or does not fit the arguments.
 	FindKeys func(args [][]byte, dst []KeyAt) []KeyAt

@@ -146,7 +146,7 @@ func (r *Row) check() {
 		bad("write and readonly")
 	case r.Arity == 0:
 		bad("no arity")
-	case len(r.Layout) > 0 && abs(r.Arity) < 2+len(r.Layout):
+	case len(r.Layout)+r.Rows > 0 && abs(r.Arity) < 2+len(r.Layout)+r.Rows-r.Optional:
 		bad("arity is shorter than its layout")
 	case r.Family == "" || r.Summary == "" || r.Since == "" || r.Complexity == "" && r.Do != nil:
 		bad("family, summary, since or complexity is empty")

@@ -109,10 +109,7 @@ func replyRow(r *Reply, row *Row) {
 		replyKeySpec(r, &row.Keys[i])
 	}
 	r.Text("layout")
-	r.Array(len(row.Layout))
-	for _, kind := range row.Layout {
-		r.Text(kind.Pattern())
-	}
+	replyTexts(r, row.keyPatterns())
 	r.Text("categories")
 	replyTexts(r, row.ACLCategories())
 	r.Text("tokens")
@@ -125,6 +122,25 @@ func replyRow(r *Reply, row *Row) {
 	r.Text(row.Complexity)
 	r.Text("since")
 	r.Text(row.Since)
+}
+
+// keyPatterns spells the keys that an EchoMQ verb takes; those that may be absent or more stand in brackets.
+func (r *Row) keyPatterns() (texts []string) {
+	for i, kind := range r.Layout {
+		text := kind.Pattern()
+		if i >= len(r.Layout)-r.Optional {
+			text = "[" + text + "]"
+		}
+		texts = append(texts, text)
+	}
+	const anyRow = "emq:{p}:job:<id>"
+	for range r.Rows {
+		texts = append(texts, anyRow)
+	}
+	if r.OpenRows {
+		texts = append(texts, "["+anyRow+" ...]")
+	}
+	return texts
 }
 
 func replyTexts(r *Reply, texts []string) {

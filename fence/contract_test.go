@@ -95,6 +95,11 @@ func TestRefusalTexts(t *testing.T) {
 	want := []Refusal{
 		"EMQLAYOUT the id must be 1 byte or more and must not end in the name of a row's sub-key, such as :logs",
 		"EMQLAYOUT the group must be 1 byte or more, without NUL",
+		"EMQLAYOUT an id in a flow must be without NUL",
+		"EMQLAYOUT the first node is the root: it has neither parent nor policy",
+		"EMQLAYOUT a node's parent must be given before it",
+		"EMQLAYOUT an id is given twice in one tree",
+		"EMQLAYOUT a tree has at most 64 levels",
 		"EMQWIRE expected echomq:6.0.0 but {emq}:version is absent",
 		"EMQKIND job id must be JOB-namespaced",
 		"EMQKIND record id must be EVT-namespaced",
@@ -114,6 +119,8 @@ func TestRefusalTexts(t *testing.T) {
 		"EMQLANE job belongs to a lane",
 		"EMQLANE job has no lane",
 		"EMQFLOW job belongs to a flow",
+		"EMQFLOW job has no parent",
+		"EMQFLOW job has another parent",
 		"EMQLOCK job is locked",
 		"EMQRATE at concurrency ceiling",
 	)

@@ -24,6 +24,12 @@ const (
 	LayoutID    Refusal = "EMQLAYOUT the id must be 1 byte or more and must not end in the name of a row's sub-key, such as :logs"
 	LayoutGroup Refusal = "EMQLAYOUT the group must be 1 byte or more, without NUL"
 
+	LayoutFlowID     Refusal = "EMQLAYOUT an id in a flow must be without NUL"
+	LayoutTreeRoot   Refusal = "EMQLAYOUT the first node is the root: it has neither parent nor policy"
+	LayoutTreeParent Refusal = "EMQLAYOUT a node's parent must be given before it"
+	LayoutTreeTwice  Refusal = "EMQLAYOUT an id is given twice in one tree"
+	LayoutTreeDeep   Refusal = "EMQLAYOUT a tree has at most 64 levels"
+
 	KindJob   Refusal = "EMQKIND job id must be JOB-namespaced"
 	KindEvent Refusal = "EMQKIND record id must be EVT-namespaced"
 
@@ -50,7 +56,9 @@ const (
 	LaneJob  Refusal = "EMQLANE job belongs to a lane"
 	LaneNone Refusal = "EMQLANE job has no lane"
 
-	FlowJob Refusal = "EMQFLOW job belongs to a flow"
+	FlowJob    Refusal = "EMQFLOW job belongs to a flow"
+	FlowNone   Refusal = "EMQFLOW job has no parent"
+	FlowParent Refusal = "EMQFLOW job has another parent"
 
 	LockHeld Refusal = "EMQLOCK job is locked"
 
@@ -60,6 +68,7 @@ const (
 // refusals lists the constants above and WireAbsent, by class. Never changed.
 var refusals = [...]Refusal{
 	LayoutID, LayoutGroup,
+	LayoutFlowID, LayoutTreeRoot, LayoutTreeParent, LayoutTreeTwice, LayoutTreeDeep,
 	WireAbsent,
 	KindJob, KindEvent,
 	StaleGone,
@@ -67,7 +76,7 @@ var refusals = [...]Refusal{
 	StaleCompleteLease, StaleRetryLease, StaleExtendLease, StaleDelayLease, StaleRequeueLease,
 	StateNotDead, StateNotScheduled, StateNotPaused, StateActive, StateNotAwaiting,
 	LaneJob, LaneNone,
-	FlowJob,
+	FlowJob, FlowNone, FlowParent,
 	LockHeld,
 	RateMaxed,
 }
@@ -103,8 +112,8 @@ var classes = [...]Class{
 		"The job is in a lane and the verb is for flat jobs, or the other way round.",
 		"Call the verb of the other family: EMQ.GROUP.* for a job with a group."},
 	{"EMQFLOW",
-		"The job is a part of a flow that the verb would leave inconsistent.",
-		"Call the EMQ.FLOW verb, declaring the key of the job's parent."},
+		"The job is a part of a flow that the verb would leave inconsistent, or is not the child that an EMQ.FLOW verb takes it for.",
+		"Call the EMQ.FLOW verb, declaring the key of the job's parent, for a child; the plain verb for any other job."},
 	{"EMQLOCK",
 		"The job is locked by a client that is working on it.",
 		"Try again later, when the lock is released or has run out."},
