@@ -177,13 +177,18 @@ func emqReprocess(c *Call) error {
 		return err
 	}
 	dead.Remove(id)
-	row.setState(statePending)
-	row.Delete(fieldError)
-	row.Delete(fieldFailures)
-	row.Delete(fieldStalled)
+	row.renew()
 	pending.Add(id, 0)
 	c.Reply.Int(1)
 	return nil
+}
+
+// renew makes the row of a dead job that of a pending one with its whole budget.
+func (r *jobRow) renew() {
+	r.setState(statePending)
+	r.Delete(fieldError)
+	r.Delete(fieldFailures)
+	r.Delete(fieldStalled)
 }
 
 // emqRequeue handles EMQ.REQUEUE numkeys active pending job | id token.

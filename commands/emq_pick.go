@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/store"
 )
 
@@ -20,15 +21,38 @@ type pick struct {
 	from, to int
 	verdict  verdict
 	child    bool // it has a parent that has to hear of its end
+	lane     bool // it belongs to a lane
 }
 
 // uncounted is a limit of stalls for pickDue that frees every job.
 const uncounted = -1
 
-// pickDue picks up to limit flat members of set with a score up to now, lowest first, and returns their number.
-// Members without a row are picked as orphans and do not count; lane jobs are passed over. With a limit of stalls
-// that is not negative each stall is judged by it.
-func (v *verb) pickDue(set *store.ZSet, limit, maxStalled int64) (n int64, err error) {
+// scope says which jobs a verb moves that looks through a set of both kinds. The others are passed over.
+type scope struct {
+	flat, lanes bool
+	group       []byte // the only lane when it is not nil
+}
+
+// The scopes without a group.
+var (
+	flatJobs = scope{flat: true}
+	allJobs  = scope{flat: true, lanes: true}
+)
+
+// takes reports whether the job is within the scope, and whether it belongs to a lane. One whose row names a lane that
+// nobody can have is in no scope.
+func (s scope) takes(row *jobRow) (lane, ok bool) {
+	group, lane := row.Get(fieldGroup)
+	if !lane {
+		return false, s.flat
+	}
+	return true, s.lanes && fence.ValidGroup(group) && (s.group == nil || string(s.group) == string(group))
+}
+
+// pickDue picks up to limit members of set in the scope with a score up to now, lowest first, and returns their number.
+// Members without a row are picked as orphans and do not count. With a limit of stalls that is not negative each
+// stall is judged by it.
+func (v *verb) pickDue(set *store.ZSet, of scope, limit, maxStalled int64) (n int64, err error) {
 	for i := 0; n < limit; i++ {
 		id, score, ok := set.At(i)
 		if !ok || score > float64(v.c.Now()) {
@@ -43,7 +67,9 @@ func (v *verb) pickDue(set *store.ZSet, limit, maxStalled int64) (n int64, err e
 		case !there:
 			v.take(pick{from: from, to: from + len(id)})
 			continue
-		case row.lane():
+		}
+		lane, ok := of.takes(&row)
+		if !ok {
 			v.c.emq.buf = v.c.emq.buf[:from]
 			continue
 		}
@@ -54,7 +80,7 @@ func (v *verb) pickDue(set *store.ZSet, limit, maxStalled int64) (n int64, err e
 			}
 		}
 		child := what == pickBury && row.has(fieldParent)
-		v.take(pick{from, from + len(id), what, child})
+		v.take(pick{from, from + len(id), what, child, lane})
 		n++
 	}
 	return n, nil
@@ -85,8 +111,58 @@ func (v *verb) take(p pick) {
 // id returns the id of a pick.
 func (v *verb) id(p pick) []byte { return v.c.emq.buf[p.from:p.to:p.to] }
 
+// way is where picks go: the flat jobs to pending, the others to their lanes.
+type way struct {
+	pending store.ZSet
+	rota    rota
+	leased  bool // they leave active, which their groups count
+}
+
+// openWay opens what the picks need, after the guard: pending is the declared key of the flat jobs.
+func (v *verb) openWay(pending int, leased bool) (w way, err error) {
+	w.leased = leased
+	if w.pending, err = v.set(pending); err != nil {
+		return w, err
+	}
+	return w, v.openLanes(&w)
+}
+
+// openLanes opens the rota when a pick belongs to a lane, and checks that each such lane can be opened.
+func (v *verb) openLanes(w *way) (err error) {
+	opened := false
+	for _, p := range v.c.emq.picks {
+		if !p.lane {
+			continue
+		}
+		if !opened {
+			if w.rota, err = v.rota(); err != nil {
+				return err
+			}
+			opened = true
+		}
+		mark := len(v.c.emq.buf)
+		row := v.pickedRow(v.id(p))
+		group, _ := v.group(&row)
+		if _, err := w.rota.lane(group); err != nil {
+			return err
+		}
+		v.c.emq.buf = v.c.emq.buf[:mark]
+	}
+	return nil
+}
+
+// lane opens the lane of a picked job, which openLanes has opened before.
+func (w *way) lane(v *verb, row *jobRow) lane {
+	group, _ := v.group(row)
+	l, err := w.rota.lane(group)
+	if err != nil {
+		panic("commands: a lane changed between the decision and the write")
+	}
+	return l
+}
+
 // release carries out a pick that is not to be buried: it leaves set, and is pending unless it is an orphan.
-func (v *verb) release(p pick, set, pending *store.ZSet) {
+func (v *verb) release(p pick, set *store.ZSet, w *way) {
 	id := v.id(p)
 	set.Remove(id)
 	if p.verdict == pickOrphan {
@@ -99,7 +175,13 @@ func (v *verb) release(p pick, set, pending *store.ZSet) {
 		row.stall()
 	}
 	row.setState(statePending)
-	pending.Add(id, 0)
+	if p.lane {
+		l := w.lane(v, &row)
+		l.jobs.Add(id, 0)
+		w.rota.left(&l, w.leased)
+	} else {
+		w.pending.Add(id, 0)
+	}
 	v.c.emq.buf = v.c.emq.buf[:mark]
 }
 

@@ -94,6 +94,14 @@ func (r *rota) count(l *lane, by int64) {
 	r.counts.Delete(l.group)
 }
 
+// left notes that a job of the lane has left the set that it was in, which was active when it was leased.
+func (r *rota) left(l *lane, leased bool) {
+	if leased {
+		r.count(l, -1)
+	}
+	r.turn(l)
+}
+
 // turn is the ring rule: a serviceable lane that is not on the ring joins it at the right and is announced, one that is
 // not serviceable leaves it.
 func (r *rota) turn(l *lane) {

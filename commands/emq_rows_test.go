@@ -57,6 +57,16 @@ func TestEMQRows(t *testing.T) {
 		{"emq.group.limit", 5, "write fast movablekeys", "<base>", "group.limit"},
 		{"emq.group.weight", 5, "write fast movablekeys", "<base>", "group.weight"},
 		{"emq.group.reassign", 7, "write denyoom fast movablekeys", "job:<id> g:<group>:pending <base>", "group.reassign"},
+		{"emq.group.complete", 7, "write fast movablekeys", "active job:<id> <base>", "group.complete"},
+		{"emq.group.fail", 12, "write fast movablekeys", "active schedule dead job:<id> <base>", "group.fail"},
+		{"emq.group.delay", 10, "write fast movablekeys", "job:<id> active schedule <base>", "group.delay"},
+		{"emq.group.requeue", 8, "write fast movablekeys", "active pending job:<id> <base>", "group.requeue"},
+		{"emq.group.reprocess", 7, "write denyoom fast movablekeys", "job:<id> dead pending <base>", "group.reprocess"},
+		{"emq.group.promote", 6, "write denyoom movablekeys", "schedule pending <base>", "group.promote"},
+		{"emq.reap", 6, "write denyoom movablekeys", "active pending <base>", "reap"},
+		{"emq.group.reap", 6, "write denyoom movablekeys", "active <base>", "group.reap"},
+		{"emq.group.stalled.check", 8, "write denyoom movablekeys", "active pending dead <base>", "group.stalled"},
+		{"emq.group.drain", 6, "write movablekeys", "g:<group>:pending ring <base>", "group.drain"},
 		{"emq.group.depths", -4, "readonly movablekeys", "<base>", "group.depths"},
 	}
 	table := commands.New(commands.All()...)

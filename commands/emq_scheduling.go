@@ -32,7 +32,17 @@ var emqSchedulingRows = []Row{
 // Reply:   how many jobs were promoted
 // Errors:  WRONGTYPE
 // Effects: ZREM schedule, HSET row, ZADD pending
-func emqPromote(c *Call) error {
+func emqPromote(c *Call) error { return promote(c, flatJobs) }
+
+// emqGroupPromote handles EMQ.GROUP.PROMOTE numkeys schedule pending base | batch.
+//
+// Keys:    schedule set, pending set; writes the rows of the jobs promoted, their lanes, ring and wake
+// Reply:   how many jobs were promoted
+// Errors:  WRONGTYPE, ERR when a lane's limit or count is no integer
+// Effects: as EMQ.PROMOTE, for a lane job ZADD lane, RPUSH ring, LPUSH wake
+func emqGroupPromote(c *Call) error { return promote(c, allJobs) }
+
+func promote(c *Call, of scope) error {
 	v, err := newVerb(c)
 	if err != nil {
 		return err
@@ -48,7 +58,7 @@ func emqPromote(c *Call) error {
 	if err != nil {
 		return err
 	}
-	n, err := v.pickDue(&schedule, batch, uncounted)
+	n, err := v.pickDue(&schedule, of, batch, uncounted)
 	if err != nil {
 		return err
 	}
@@ -56,12 +66,12 @@ func emqPromote(c *Call) error {
 		if err := c.Guard(); err != nil {
 			return err
 		}
-		pending, err := v.set(1)
+		w, err := v.openWay(1, false)
 		if err != nil {
 			return err
 		}
 		for _, p := range c.emq.picks {
-			v.release(p, &schedule, &pending)
+			v.release(p, &schedule, &w)
 		}
 	}
 	c.Reply.Int(n)

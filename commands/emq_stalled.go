@@ -11,7 +11,18 @@ import (
 // Reply:   [recovered ids, dead ids]
 // Errors:  WRONGTYPE, ERR when a row's count of stalls is no integer
 // Effects: per job ZREM active, HSET row, ZADD pending or dead, RPUSH flow:outbox; HSET metrics:failed
-func emqStalledCheck(c *Call) error {
+func emqStalledCheck(c *Call) error { return checkStalled(c, flatJobs) }
+
+// emqGroupStalledCheck handles EMQ.GROUP.STALLED.CHECK numkeys active pending dead base | max_stalled limit.
+//
+// Keys:    active, pending and dead sets; writes the rows of the jobs found, their lanes, gactive, ring, wake and
+// metrics:failed
+// Reply:   [recovered ids, dead ids]
+// Errors:  WRONGTYPE, ERR when a count is no integer
+// Effects: as EMQ.STALLED.CHECK, for a lane job also ZADD lane, HSET gactive, RPUSH ring, LPUSH wake
+func emqGroupStalledCheck(c *Call) error { return checkStalled(c, allJobs) }
+
+func checkStalled(c *Call, of scope) error {
 	v, err := newVerb(c)
 	if err != nil {
 		return err
@@ -31,7 +42,7 @@ func emqStalledCheck(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.pickDue(&active, limit, maxStalled); err != nil {
+	if _, err := v.pickDue(&active, of, limit, maxStalled); err != nil {
 		return err
 	}
 	if len(c.emq.picks) > 0 {
@@ -48,14 +59,14 @@ func (v *verb) settleStalled(active *store.ZSet) error {
 	if err := v.c.Guard(); err != nil {
 		return err
 	}
-	pending, err := v.set(1)
+	w, err := v.openWay(1, true)
 	if err != nil {
 		return err
 	}
 	buried := v.tally(pickBury)
 	if buried == 0 {
 		for _, p := range v.c.emq.picks {
-			v.release(p, active, &pending)
+			v.release(p, active, &w)
 		}
 		return nil
 	}
@@ -75,9 +86,9 @@ func (v *verb) settleStalled(active *store.ZSet) error {
 	}
 	for _, p := range v.c.emq.picks {
 		if p.verdict == pickBury {
-			v.bury(p, active, &dead, &outbox)
+			v.bury(p, active, &dead, &outbox, &w)
 		} else {
-			v.release(p, active, &pending)
+			v.release(p, active, &w)
 		}
 	}
 	failed.write()
@@ -95,7 +106,7 @@ func (v *verb) buriesChild() bool {
 }
 
 // bury makes a job that stalled too often dead. No key of a parent is declared, so a child leaves a signal.
-func (v *verb) bury(p pick, active, dead *store.ZSet, outbox *store.List) {
+func (v *verb) bury(p pick, active, dead *store.ZSet, outbox *store.List, w *way) {
 	id := v.id(p)
 	mark := len(v.c.emq.buf)
 	active.Remove(id)
@@ -106,6 +117,10 @@ func (v *verb) bury(p pick, active, dead *store.ZSet, outbox *store.List) {
 	dead.Add(id, 0)
 	if p.child {
 		v.signalFailure(outbox, &row, id, fieldStalled)
+	}
+	if p.lane {
+		l := w.lane(v, &row)
+		w.rota.left(&l, w.leased)
 	}
 	v.c.emq.buf = v.c.emq.buf[:mark]
 }
