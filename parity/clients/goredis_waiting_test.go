@@ -82,7 +82,6 @@ func TestGoRedisBlocking(t *testing.T) {
 		require.Equal(t, []string{"b", "x"}, <-got)
 		require.Zero(t, must(c.LLen(ctx, "b").Result())(t))
 		require.Equal(t, redis.Nil, c.BLPop(ctx, time.Second, "a").Err())
-		require.Equal(t, redis.Nil, c.BLMove(ctx, "a", "b", "left", "right", time.Second).Err())
 
 		// Who cancels is gone, and pops nothing.
 		canceled, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
@@ -97,7 +96,6 @@ func TestGoRedisBlocking(t *testing.T) {
 		require.NoError(t, c.ZAdd(ctx, "z", redis.Z{Score: 1.5, Member: "m"}).Err())
 		popped := must(c.BZPopMin(ctx, 0, "none", "z").Result())(t)
 		require.Equal(t, &redis.ZWithKey{Key: "z", Z: redis.Z{Score: 1.5, Member: "m"}}, popped)
-		require.Equal(t, redis.Nil, c.BZPopMax(ctx, 10*time.Millisecond, "z").Err())
 	})
 }
 

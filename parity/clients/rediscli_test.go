@@ -142,17 +142,21 @@ func lines(t testing.TB, cmd *exec.Cmd) func() string {
 	}
 }
 
-func TestRedisCLIWatches(t *testing.T) {
+func TestRedisCLIStat(t *testing.T) {
 	n := node.Start(t)
-	c := n.Dial()
-	c.Want("SET k v", "+OK")
+	n.Dial().Want("SET k v", "+OK")
 	next := lines(t, cli(t, n, "--stat", "-i", "0.01"))
 	require.Contains(t, next(), "data")
 	require.Contains(t, next(), "keys")
 	for range 3 {
 		require.Regexp(t, `^1 +\d+\.\d+[KM] +\d+ +\d+ +\d+ `, next())
 	}
-	next = lines(t, cli(t, n, "MONITOR"))
+}
+
+func TestRedisCLIWatches(t *testing.T) {
+	n := node.Start(t)
+	c := n.Dial()
+	next := lines(t, cli(t, n, "MONITOR"))
 	require.Equal(t, "OK", next())
 	c.Want(`SET "a b" c`, "+OK")
 	require.Regexp(t, `^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "SET" "a b" "c"$`, next())
