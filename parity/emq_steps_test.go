@@ -31,6 +31,8 @@ func drawEMQ(rng *rand.Rand, table *commands.Table, seed uint64) [][]string {
 			d.do(stepClock, d.number(0, 40))
 		case d.chance(60):
 			d.do(stepEpoch, "")
+		case d.chance(2):
+			d.laneVerb()
 		default:
 			d.verb()
 		}

@@ -217,6 +217,13 @@ func content(tx *store.Tx, key []byte, kind store.Kind) (parts []string) {
 			parts = append(parts, string(value))
 			return true
 		})
+	case store.KindSet:
+		m, _ := tx.Set([]byte(key))
+		m.Each(func(member []byte) bool {
+			parts = append(parts, string(member))
+			return true
+		})
+		slices.Sort(parts)
 	case store.KindHash:
 		h, _ := tx.Hash(key)
 		h.Each(func(field, value []byte) bool {

@@ -78,3 +78,258 @@ local function holder(active, base, id, stale)
   if member(pending, id) then return pending end
   return nil, refuse(stale)
 end
+
+-- Lanes.
+
+local LANE = 'EMQLANE job belongs to a lane'
+local FLAT = 'EMQLANE job has no lane'
+local NUMBER = 'ERR hash value is not an integer'
+
+local function valid(group) return group ~= '' and not string.find(group, '%z') end
+
+-- laneof returns the group that a row names, or nil.
+local function laneof(key)
+  local group = redis.call('HGET', key, 'group')
+  if group and valid(group) then return group end
+end
+
+local function laneset(base, group) return base .. 'g:' .. group .. ':pending' end
+
+-- rota returns the refusal of a queue whose lanes cannot be looked at.
+local function rota(base)
+  if wrong(base .. 'ring', 'list') or wrong(base .. 'wake', 'list') or wrong(base .. 'paused', 'set')
+    or wrong(base .. 'glimit', 'hash') or wrong(base .. 'gactive', 'hash') then return refuse(WRONG) end
+end
+
+-- openlane returns the refusal of a lane that cannot be looked at; the rota can.
+local function openlane(base, group)
+  if wrong(laneset(base, group), 'zset') then return refuse(WRONG) end
+  for _, name in ipairs({'glimit', 'gactive'}) do
+    local held = redis.call('HGET', base .. name, group)
+    if held and not integer(held) then return refuse(NUMBER) end
+  end
+end
+
+local function serviceable(base, group)
+  local limit = redis.call('HGET', base .. 'glimit', group)
+  local active = tonumber(redis.call('HGET', base .. 'gactive', group) or 0)
+  return redis.call('ZCARD', laneset(base, group)) > 0 and redis.call('SISMEMBER', base .. 'paused', group) == 0
+    and (not limit or active < tonumber(limit))
+end
+
+-- turn is the ring rule.
+local function turn(base, group)
+  local ring = base .. 'ring'
+  local on = redis.call('LPOS', ring, group)
+  if serviceable(base, group) then
+    if not on then
+      redis.call('RPUSH', ring, group)
+      redis.call('LPUSH', base .. 'wake', '1')
+      redis.call('LTRIM', base .. 'wake', 0, 63)
+    end
+  elseif on then
+    redis.call('LREM', ring, 0, group)
+  end
+end
+
+local function live(base, group, by)
+  local n = tonumber(redis.call('HGET', base .. 'gactive', group) or 0) + by
+  if n > 0 then
+    redis.call('HSET', base .. 'gactive', group, score(n))
+  else
+    redis.call('HDEL', base .. 'gactive', group)
+  end
+end
+
+-- laneholder is holder for the job of a lane.
+local function laneholder(active, base, id, group, stale)
+  if wrong(active, 'zset') then return nil, refuse(WRONG) end
+  if member(active, id) then return active end
+  local set = laneset(base, group)
+  if wrong(set, 'zset') then return nil, refuse(WRONG) end
+  if member(set, id) then return set end
+  return nil, refuse(stale)
+end
+
+-- heads returns the orphans and the jobs at the head of a set, at most n jobs; the set is a lane when group is given.
+local function heads(base, set, n, group)
+  local orphans, jobs = {}, {}
+  for _, id in ipairs(redis.call('ZRANGE', set, 0, -1)) do
+    if #jobs >= n then break end
+    local key = row(base, id)
+    if not key or kind(key) == 'none' then
+      if #orphans == 128 then break end
+      orphans[#orphans + 1] = id
+    else
+      local bad
+      if wrong(key, 'hash') then
+        bad = refuse(WRONG)
+      else
+        local held = redis.call('HGET', key, 'group')
+        if held and held ~= group then
+          bad = refuse(LANE)
+        elseif group and not held then
+          bad = refuse(FLAT)
+        else
+          local _, no = counter(key, 'attempts', 1)
+          bad = no
+        end
+      end
+      if bad and #jobs == 0 then return orphans, jobs, bad end
+      if bad then break end
+      jobs[#jobs + 1] = id
+    end
+  end
+  return orphans, jobs
+end
+
+-- hold claims one job out of a set and returns its reply.
+local function hold(base, set, active, id, lease, group)
+  local job = row(base, id)
+  local before = redis.call('HGET', job, 'attempts')
+  if before and tonumber(before) > 0 and redis.call('HEXISTS', job, 'lease_epoch') == 0
+    and redis.call('HEXISTS', job, 'failures') == 0 then
+    redis.call('HSET', job, 'failures', before)
+  end
+  redis.call('ZREM', set, id)
+  local attempts = redis.call('HINCRBY', job, 'attempts', 1)
+  redis.call('HSET', job, 'state', 'active', 'lease_epoch', EPOCH)
+  redis.call('ZADD', active, score(NOW + lease), id)
+  return {id, redis.call('HGET', job, 'payload'), attempts, group}
+end
+
+local function share(base, group, how)
+  local room = math.huge
+  local limit = redis.call('HGET', base .. 'glimit', group)
+  if limit then room = tonumber(limit) - math.max(tonumber(redis.call('HGET', base .. 'gactive', group) or 0), 0) end
+  if how == 'one' then return 1 end
+  if how == 'all' then return room end
+  if wrong(base .. 'gweight', 'hash') then return nil, refuse(WRONG) end
+  local weight = redis.call('HGET', base .. 'gweight', group) or '1'
+  if not integer(weight) then return nil, refuse(NUMBER) end
+  return math.min(room, math.max(tonumber(weight), 1))
+end
+
+-- claimturn gives the next lane of the ring its turn.
+local function claimturn(base, active, lease, how)
+  local no = fence()
+  if no then return no end
+  local meta, ring = base .. 'meta', base .. 'ring'
+  if wrong(meta, 'hash') then return refuse(WRONG) end
+  if redis.call('HEXISTS', meta, 'paused') == 1 then return {} end
+  local bad = rota(base)
+  if bad then return bad end
+  local wrote = false
+  while true do
+    local skip, group = 0, nil
+    for _, next in ipairs(redis.call('LRANGE', ring, 0, -1)) do
+      if valid(next) then
+        bad = openlane(base, next)
+        if bad then break end
+        if serviceable(base, next) then
+          group = next
+          break
+        end
+      end
+      skip = skip + 1
+    end
+    local orphans, jobs, n = {}, {}, 0
+    if group then n, bad = share(base, group, how) end
+    if group and not bad then orphans, jobs, bad = heads(base, laneset(base, group), n, group) end
+    if bad then return wrote and {} or bad end
+    if not group and skip == 0 then return {} end
+    if wrong(active, 'zset') then return refuse(WRONG) end
+    for _ = 1, skip do redis.call('LPOP', ring) end
+    if not group then return {} end
+    local set = laneset(base, group)
+    for _, id in ipairs(orphans) do redis.call('ZREM', set, id) end
+    local replies = {}
+    for i, id in ipairs(jobs) do replies[i] = hold(base, set, active, id, lease, group) end
+    if #jobs > 0 then live(base, group, #jobs) end
+    redis.call('LMOVE', ring, ring, 'LEFT', 'RIGHT')
+    turn(base, group)
+    if #jobs > 0 or #orphans == 128 then
+      if how == 'one' then return replies[1] or {} end
+      return replies
+    end
+    wrote = true
+  end
+end
+
+-- due returns what a look through a set finds up to now: pairs of an id and orphan, flat or lane. Only one lane's jobs when
+-- group is given.
+local function duejobs(base, set, limit, group)
+  local picks, n = {}, 0
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', set, '-inf', score(NOW))) do
+    if n >= limit then break end
+    local key = row(base, id)
+    if not key or kind(key) == 'none' then
+      picks[#picks + 1] = {id, 'orphan'}
+    elseif wrong(key, 'hash') then
+      return nil, 0, refuse(WRONG)
+    elseif not lane(key) then
+      if not group then
+        picks[#picks + 1] = {id, 'flat'}
+        n = n + 1
+      end
+    elseif laneof(key) and (not group or laneof(key) == group) then
+      picks[#picks + 1] = {id, 'lane'}
+      n = n + 1
+    end
+  end
+  return picks, n
+end
+
+-- openlanes returns the refusal of picks whose lanes cannot be looked at.
+local function openlanes(base, picks)
+  local bad
+  for _, pick in ipairs(picks) do
+    if pick[2] == 'lane' then
+      bad = bad or rota(base) or openlane(base, laneof(row(base, pick[1])))
+    end
+  end
+  return bad
+end
+
+-- release makes a picked job pending that is in a set; leased tells that the set is active.
+local function release(base, set, pick, leased)
+  local id, key = pick[1], row(base, pick[1])
+  redis.call('ZREM', set, id)
+  if pick[2] == 'orphan' then return end
+  redis.call('HSET', key, 'state', 'pending')
+  if pick[2] == 'flat' then
+    redis.call('ZADD', base .. 'pending', 0, id)
+    return
+  end
+  local group = laneof(key)
+  redis.call('ZADD', laneset(base, group), 0, id)
+  if leased then live(base, group, -1) end
+  turn(base, group)
+end
+
+-- forget deletes a row with its sub-keys.
+local function forget(key)
+  redis.call('DEL', key)
+  for _, sub in ipairs(SUBS) do redis.call('DEL', key .. sub) end
+end
+
+-- failed returns the count of failures with one more, or a refusal.
+local function failed(job)
+  if redis.call('HEXISTS', job, 'failures') == 1 or redis.call('HEXISTS', job, 'lease_epoch') == 1 then
+    local held, bad = counter(job, 'failures', 1)
+    if bad then return nil, bad end
+    return tonumber(held) + 1
+  end
+  local held, bad = counter(job, 'attempts', 0)
+  if bad then return nil, bad end
+  return math.max(tonumber(held) - 1, 0) + 1
+end
+
+-- signal leaves the failure of a child for its parent.
+local function signal(base, id, text)
+  local key = row(base, id)
+  local queue = redis.call('HGET', key, 'parent_queue') or string.match(base, '{(.*)}')
+  local policy = redis.call('HGET', key, 'parent_policy') or ''
+  redis.call('RPUSH', base .. 'flow:outbox',
+    table.concat({'', 'fail', queue, redis.call('HGET', key, 'parent'), id, policy, text}, '\0'))
+end

@@ -11,6 +11,10 @@ for _, key in ipairs(keys) do
     for _, x in ipairs(redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')) do parts[#parts + 1] = x end
   elseif kind == 'list' then
     for _, x in ipairs(redis.call('LRANGE', key, 0, -1)) do parts[#parts + 1] = x end
+  elseif kind == 'set' then
+    local members = redis.call('SMEMBERS', key)
+    table.sort(members)
+    for _, x in ipairs(members) do parts[#parts + 1] = x end
   elseif kind == 'hash' then
     local flat, fields = redis.call('HGETALL', key), {}
     for i = 1, #flat, 2 do fields[#fields + 1] = flat[i] .. '=' .. flat[i + 1] end

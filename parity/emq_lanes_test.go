@@ -1,0 +1,92 @@
+package parity
+
+// group draws one of a few groups.
+func (d *emqDrawer) group() string { return d.pick("g", "g", "h", "pending", "x:y") }
+
+// laneVerb draws one call of a verb that knows lanes, or a write of someone else to their keys.
+func (d *emqDrawer) laneVerb() {
+	q := d.q
+	pending, active, schedule, dead := q+"pending", q+"active", q+"schedule", q+"dead"
+	ring, paused := q+"ring", q+"paused"
+	row := func(id string) string { return q + "job:" + id }
+	lane := func(group string) string { return q + "g:" + group + ":pending" }
+	word, ms := d.due()
+	lease, group := d.number(1, 50), d.group()
+	switch d.rng.IntN(34) {
+	case 0, 1, 2, 3, 4, 5:
+		id := d.id()
+		d.do("EMQ.GROUP.ENQUEUE", "3", row(id), lane(group), q, id, d.pick("", "p"), group)
+	case 6, 7, 8, 9:
+		d.do("EMQ.GROUP.CLAIM", "3", ring, active, q, lease)
+	case 10, 11:
+		d.do("EMQ.GROUP.WCLAIM", "3", ring, active, q, lease)
+	case 12:
+		d.do("EMQ.GROUP.CLAIMS", "3", ring, active, q, lease)
+	case 13, 14, 15:
+		id, token := d.held(d.pick("active", "active", "g:"+group+":pending"))
+		d.do("EMQ.GROUP.COMPLETE", "3", active, row(id), q, id, token)
+	case 16, 17, 18:
+		id, token := d.held(d.pick("active", "active", "g:"+group+":pending"))
+		d.do("EMQ.GROUP.FAIL", "5", active, schedule, dead, row(id), q, id, token, d.number(-5, 20), d.number(0, 4), d.pick("boom", ""))
+	case 19:
+		id, token := d.held("active")
+		d.do("EMQ.GROUP.DELAY", "4", row(id), active, schedule, q, id, token, word, ms)
+	case 20:
+		id, token := d.held("active")
+		d.do("EMQ.GROUP.REQUEUE", "4", active, pending, row(id), q, id, token)
+	case 21:
+		id, _ := d.held("dead")
+		d.do("EMQ.GROUP.REPROCESS", "4", row(id), dead, pending, q, id)
+	case 22, 23:
+		d.do("EMQ.GROUP.PROMOTE", "3", schedule, pending, q, d.number(0, 4))
+	case 24:
+		d.do("EMQ.GROUP.REAP", "2", active, q, group, d.number(0, 3))
+	case 25:
+		d.do("EMQ.REAP", "3", active, pending, q, d.number(0, 3))
+	case 26:
+		d.do("EMQ.GROUP.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))
+	case 27:
+		d.do("EMQ.GROUP."+d.pick("PAUSE", "RESUME", "RESUME"), "3", paused, ring, q, group)
+	case 28:
+		d.do("EMQ.GROUP."+d.pick("LIMIT", "WEIGHT"), "1", q, group, d.number(1, 4))
+	case 29:
+		id, _ := d.held("g:" + d.group() + ":pending")
+		d.do("EMQ.GROUP.REASSIGN", "3", row(id), lane(group), q, id, group)
+	case 30:
+		if d.chance(3) {
+			d.do("EMQ.GROUP.DRAIN", "3", lane(group), ring, q, group)
+		}
+		d.do("EMQ.GROUP.DEPTHS", "1", q, group, d.group())
+	case 31, 32:
+		d.do("EMQ.CLAIMS", "3", pending, active, q, lease, d.number(0, 4))
+	case 33:
+		d.disturbLanes(group)
+	}
+}
+
+// disturbLanes draws a write of someone who is no client of the queue to what lanes are kept in.
+func (d *emqDrawer) disturbLanes(group string) {
+	q := d.q
+	id := d.pick("JOB", "JOB0", "JOB1", "JOB9", ghostLogs, "")
+	switch d.rng.IntN(9) {
+	case 0, 1:
+		d.do("ZADD", q+"g:"+group+":pending", "0", id)
+	case 2:
+		d.do(d.pick("RPUSH", "LPUSH"), q+"ring", d.pick(group, "gone", "", "a\x00b"))
+	case 3:
+		d.do("LREM", q+"ring", "0", group)
+	case 4:
+		d.do("HSET", q+d.pick("glimit", "gactive", "gweight"), group, d.pick("x", "", "01", "2", "0", "-3"))
+	case 5:
+		d.do("HDEL", q+d.pick("glimit", "gactive", "gweight"), group)
+	case 6:
+		d.do("HSET", q+"job:JOB"+d.number(0, 5), "group", d.pick("g", "h", "", "a\x00b"))
+	case 7:
+		d.do("SET", q+d.pick("ring", "wake", "paused", "glimit", "gactive", "gweight", "g:"+group+":pending"), "text")
+	case 8:
+		d.do("HDEL", q+"job:JOB"+d.number(0, 5), "group")
+	}
+	if d.chance(2) {
+		d.do("GETDEL", q+d.pick("ring", "wake", "paused", "glimit", "gactive", "gweight", "g:"+group+":pending"))
+	}
+}

@@ -1,0 +1,1 @@
+return claimturn(KEYS[3], KEYS[2], tonumber(ARGV[1]), 'all')

@@ -1,0 +1,20 @@
+local active, job, base, id, token = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
+local no = fence()
+if no then return no end
+if wrong(job, 'hash') then return refuse(WRONG) end
+if kind(job) == 'none' then return 0 end
+if redis.call('HGET', job, 'attempts') ~= token then return refuse('EMQSTALE complete token mismatch') end
+local group = laneof(job)
+if not group then return refuse(FLAT) end
+if flow(job) then return refuse('EMQFLOW job belongs to a flow') end
+local set, stale = laneholder(active, base, id, group, 'EMQSTALE complete lease not held')
+if stale then return stale end
+local _, bad = metric(base .. 'metrics:completed', 1)
+bad = bad or rota(base) or openlane(base, group)
+if bad then return bad end
+redis.call('ZREM', set, id)
+forget(job)
+redis.call('HINCRBY', base .. 'metrics:completed', 'count', 1)
+if set == active then live(base, group, -1) end
+turn(base, group)
+return 1
