@@ -114,7 +114,7 @@ func (srv *Server) perform(s *session, row *commands.Row, args [][]byte, mayBloc
 // run executes one row on behalf of s into the present reply, with statistics. It leaves the transaction open.
 func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bool) error {
 	c := &srv.call
-	start := srv.clock.nano()
+	start := srv.mono
 	if !s.inExec {
 		srv.now = start / 1e6
 	}
@@ -166,8 +166,10 @@ func (srv *Server) settle() {
 	tx := srv.call.Tx
 	f := tx.Effects()
 	if n := f.Len(); n > 0 {
-		for i := range n {
-			srv.touched(f, i)
+		if srv.watchers > 0 || srv.stats.blocked > 0 || !srv.tracked.empty() {
+			for i := range n {
+				srv.touched(f, i)
+			}
 		}
 		if srv.aof != nil {
 			srv.aof.append(f)

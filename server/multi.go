@@ -173,6 +173,7 @@ func (s *session) watch(c *commands.Call, key string) {
 	s.watches = append(s.watches, watch{s.db, key, !c.Tx.Exists([]byte(key))})
 	byKey := s.srv.watched[s.db]
 	byKey[key] = append(byKey[key], s)
+	s.srv.watchers++
 }
 
 func (s *session) unwatch() {
@@ -188,6 +189,7 @@ func (s *session) unwatch() {
 			byKey[w.key] = list
 		}
 	}
+	s.srv.watchers -= len(s.watches)
 	s.watches, s.dirtyWatch = nil, false
 }
 

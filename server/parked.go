@@ -151,6 +151,7 @@ func (srv *Server) retry(w *waiter, mayBlock bool) error {
 	}
 	db := w.s.db
 	w.s.db = w.db
+	srv.stamp()
 	err := srv.perform(w.s, w.row, w.args, mayBlock, true)
 	w.s.db = db
 	return err

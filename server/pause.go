@@ -55,6 +55,7 @@ func (srv *Server) unpause() {
 			continue
 		}
 		w.s.waiting = nil
+		srv.stamp()
 		srv.dispatch(w.s, w.args)
 		if len(w.s.in) > 0 {
 			w.s.conn.resume(w.s)

@@ -31,6 +31,7 @@ type Server struct {
 	table *commands.Table
 	store *store.Store
 	now   int64 // Unix ms, the instant of the present command
+	mono  int64 // Unix ns, when the present command began
 
 	call    commands.Call
 	args    [][]byte
@@ -42,6 +43,7 @@ type Server struct {
 	buffers  buffers
 
 	watched   []map[string][]*session // by database and key
+	watchers  int                     // entries in watched
 	parked    []map[string][]*waiter  // by database and key, oldest first
 	deadlines *btree.BTreeG[*waiter]
 	touchedBy []touch       // keys with parked clients that the last transaction touched
@@ -160,6 +162,12 @@ func (srv *Server) open(conn transport, addr, laddr string) *session {
 	srv.sessions[s.id] = s
 	srv.stats.connections++
 	return s
+}
+
+// stamp reads the clock for the command that is about to run.
+func (srv *Server) stamp() {
+	srv.mono = srv.clock.nano()
+	srv.now = srv.mono / 1e6
 }
 
 // cronInterval is how often tick does its periodic work.

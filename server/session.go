@@ -125,6 +125,7 @@ func (s *session) canRun() bool { return !s.closing && s.waiting == nil }
 // the session parks, and after its share of the turn.
 func (s *session) consume(buf []byte) int {
 	srv := s.srv
+	srv.stamp()
 	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: s.needsAuth()}
 	done, replied := 0, len(s.out)
 	for budget := turnBudget; s.canRun() && done < len(buf); budget-- {
