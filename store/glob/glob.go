@@ -166,5 +166,5 @@ const special = `*?[\`
 // IsLiteral reports whether pattern matches itself and nothing else when case
 // counts, so that looking it up can replace matching.
 func IsLiteral(pattern []byte) bool {
-	return bytes.IndexAny(pattern, special) < 0
+	return !bytes.ContainsAny(pattern, special)
 }

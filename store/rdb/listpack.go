@@ -166,9 +166,6 @@ func (l *listpack) begin() {
 	l.n = 0
 }
 
-// size is the number of bytes that the finished listpack has.
-func (l *listpack) size() int { return len(l.buf) + 1 }
-
 // finish completes the listpack, which is valid until begin.
 func (l *listpack) finish() []byte {
 	l.buf = append(l.buf, listpackEnd)
