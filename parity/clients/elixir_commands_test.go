@@ -92,10 +92,7 @@ func runExchanges(t *testing.T, list []exchange) {
 
 func TestElixirPlainCommands(t *testing.T) { runExchanges(t, plainExchanges) }
 
-func TestElixirStreams(t *testing.T) {
-	serves(t, "xgroup")
-	runExchanges(t, streamExchanges)
-}
+func TestElixirStreams(t *testing.T) { runExchanges(t, streamExchanges) }
 
 // TestNoReplyHasATypeOutsideTheElixirClients looks into the replies of everything that is asked about the node.
 func TestNoReplyHasATypeOutsideTheElixirClients(t *testing.T) {

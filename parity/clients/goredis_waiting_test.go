@@ -9,8 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
-
-	"github.com/echomq/emqd/parity/node"
 )
 
 func TestGoRedisPubSub(t *testing.T) {
@@ -101,7 +99,6 @@ func TestGoRedisBlocking(t *testing.T) {
 
 // TestGoRedisStreams covers what consumers do.
 func TestGoRedisStreams(t *testing.T) {
-	serves(t, "xgroup")
 	withGoRedis(t, func(t *testing.T, ctx context.Context, c *redis.Client) {
 		require.NoError(t, c.XGroupCreateMkStream(ctx, "s", "g", "$").Err())
 		require.ErrorContains(t, c.XGroupCreate(ctx, "s", "g", "$").Err(), "BUSYGROUP")
@@ -135,14 +132,4 @@ func TestGoRedisStreams(t *testing.T) {
 		require.EqualValues(t, 2, groups[0].Consumers)
 		require.EqualValues(t, 2, groups[0].Pending)
 	})
-}
-
-// serves skips a test whose commands the node does not have.
-func serves(t testing.TB, command string) {
-	t.Helper()
-	c := node.Start(t).Dial()
-	c.Send(command)
-	if strings.HasPrefix(c.Bytes(), "-ERR unknown command") {
-		t.Skipf("%s is not served", command)
-	}
 }
