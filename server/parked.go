@@ -157,11 +157,12 @@ func (srv *Server) retry(w *waiter, mayBlock bool) error {
 	return err
 }
 
-// timeouts gives waiting clients whose time is up their empty reply.
+// timeouts gives waiting clients whose time is up their empty reply. A time is up when its millisecond has passed,
+// so that nobody waits less than asked for.
 func (srv *Server) timeouts() {
 	for {
 		w, ok := srv.deadlines.Min()
-		if !ok || w.until > srv.now {
+		if !ok || w.until >= srv.now {
 			return
 		}
 		srv.lapse(w)

@@ -197,7 +197,7 @@ func (srv *Server) tick() int64 {
 		next = srv.now
 	}
 	if w, ok := srv.deadlines.Min(); ok && w.until < next {
-		next = w.until
+		next = w.until + 1
 	}
 	return next
 }
