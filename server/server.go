@@ -72,8 +72,7 @@ type Server struct {
 	cronAt   int64
 	stop     func(error)  // ends Run
 	listener net.Listener // given by Listen instead of the port setting
-	stopping bool
-	wake     func() // interrupts the event loop's sleep
+	wake     func()       // interrupts the event loop's sleep
 }
 
 // New makes a node that does not listen yet. The configuration is the server's from here on.

@@ -2,7 +2,6 @@ package server
 
 import (
 	"slices"
-	"time"
 
 	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/server/resp"
@@ -246,11 +245,6 @@ func (b *buffers) give(buf []byte) {
 	if cap(buf) >= bufferSize && cap(buf) <= 4*bufferSize && len(b.free) < 256 {
 		b.free = append(b.free, buf)
 	}
-}
-
-// age returns how long ago the Unix ms t was.
-func (s *session) age(t int64) time.Duration {
-	return time.Duration(s.srv.clock.milli()-t) * time.Millisecond
 }
 
 // checkOutput ends a session that reads too slowly: over its class's hard limit at once, over the soft
