@@ -10,10 +10,11 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
 CALLS ?= 2000000
+EMQ_CALLS ?= 200000
 SEED  ?= 0
 JOBS  ?= 100000
 
-.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential fuzz-emq generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -59,6 +60,11 @@ fuzz-differential: redis-server
 # workers has crashing workers work many jobs: none may be lost, none completed twice.
 workers:
 	go test ./docs/examples/worker -run '^TestWorkersLoseNoJob$$' -v -count 1 -timeout 3h -jobs $(JOBS)
+
+# fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every
+# reply and the whole keyspace.
+fuzz-emq: redis-server
+	go test ./parity -run '^TestEMQ' -v -count 1 -timeout 3h -emq-calls $(EMQ_CALLS) -seed $(SEED)
 
 generate:
 	go generate ./...
