@@ -195,7 +195,7 @@ func (srv *Server) tick() int64 {
 	if srv.store.Reclaim(4096) || srv.stats.expireMore {
 		next = srv.now
 	}
-	if w, ok := srv.deadlines.Min(); ok && w.until < next {
+	if w, ok := srv.deadlines.Min(); ok && w.until+1 < next {
 		next = w.until + 1
 	}
 	return next
