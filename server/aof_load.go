@@ -167,6 +167,7 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 	srv.log.Info("the data is read", "keys", state.Keys, "records", state.Records, "bytes", state.Bytes,
 		"seconds", time.Since(began).Seconds(), "epoch", srv.store.Epoch)
 	srv.install()
+	srv.commitLog()
 	return nil
 }
 

@@ -19,18 +19,30 @@ FILE holds settings in Valkey's form, one "name value" a line. Every setting bel
 
 // commands is what emqd can do. The flags of the settings join it in parseLine.
 type commands struct {
-	Serve       fileArg  `cmd:"" default:"withargs" help:"Serve until SIGTERM or SIGINT. This is what emqd does without a command."`
-	Healthcheck fileArg  `cmd:"" help:"Ask the node with the same settings for a PING; the exit code is 0 when it answers."`
-	Version     struct{} `cmd:"" help:"Print the version."`
+	Serve       fileArg    `cmd:"" default:"withargs" help:"Serve until SIGTERM or SIGINT. This is what emqd does without a command."`
+	Healthcheck fileArg    `cmd:"" help:"Ask the node with the same settings for a PING; the exit code is 0 when it answers."`
+	Check       checkArgs  `cmd:"" help:"Read the log in a directory, without a node on it, and report what is damaged; the exit code is 0 when nothing is."`
+	Repair      repairArgs `cmd:"" help:"Write what can be read of a damaged log to a new directory."`
+	Version     struct{}   `cmd:"" help:"Print the version."`
 }
 
 type fileArg struct {
 	File string `arg:"" optional:"" name:"file" help:"Configuration file."`
 }
 
+type checkArgs struct {
+	Dir string `arg:"" name:"dir" help:"Directory of the log, or the one that it is in."`
+}
+
+type repairArgs struct {
+	Dir string `arg:"" name:"dir" help:"Directory of the log, or the one that it is in."`
+	Out string `arg:"" name:"out" help:"Directory to write, which is empty or does not exist."`
+}
+
 // line is a command line that was understood.
 type line struct {
-	command string // serve, healthcheck, version, help
+	command string   // serve, healthcheck, check, repair, version, help
+	dirs    []string // of check and repair
 	file    string
 	flags   []server.Pair
 }
@@ -70,8 +82,13 @@ func parseLine(args []string, stdout io.Writer) (*line, error) {
 	}
 	l := &line{file: cmds.Serve.File}
 	l.command, _, _ = strings.Cut(ctx.Command(), " ")
-	if l.command == "healthcheck" {
+	switch l.command {
+	case "healthcheck":
 		l.file = cmds.Healthcheck.File
+	case "check":
+		l.dirs = []string{cmds.Check.Dir}
+	case "repair":
+		l.dirs = []string{cmds.Repair.Dir, cmds.Repair.Out}
 	}
 	i := 0
 	for s := range flagSettings() {

@@ -3,7 +3,7 @@
 // Exit codes:
 //
 //	0    a clean stop, a healthy answer
-//	1    serving failed, or healthcheck found the node unwell
+//	1    serving failed, healthcheck found the node unwell, or check found damage
 //	2    a bad command line, environment or configuration file; nothing was started
 //	130  a second SIGINT: stopped at once
 //	143  a second SIGTERM: stopped at once
@@ -37,6 +37,9 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	case "version":
 		_, _ = fmt.Fprintln(stdout, version())
 		return 0
+	}
+	if len(line.dirs) > 0 {
+		return inspect(line.dirs, stdout, stderr)
 	}
 	cfg, err := line.config(environ)
 	if err != nil {

@@ -60,6 +60,8 @@ func TestParseLine(t *testing.T) {
 			{Name: "notify-keyspace-events", Value: "g$KE"}, {Name: "hash-max-listpack-entries", Value: "3"}}}},
 		{"healthcheck --port 9 f", line{command: "healthcheck", file: "f", flags: []server.Pair{{Name: "port", Value: "9"}}}},
 		{"version", line{command: "version"}},
+		{"check d", line{command: "check", dirs: []string{"d"}}},
+		{"repair d out", line{command: "repair", dirs: []string{"d", "out"}}},
 	} {
 		got, err := parseLine(strings.Fields(tt.args), io.Discard)
 		require.NoError(t, err, tt.args)
@@ -224,6 +226,36 @@ func TestServeAndStop(t *testing.T) {
 		require.NoError(t, cmd.Wait(), "a clean stop exits with 0")
 		require.Equal(t, exitFailure, run(append([]string{"healthcheck"}, settings...), nil, io.Discard, io.Discard))
 	}
+}
+
+// TestCheckAndRepair damages what a node has written.
+func TestCheckAndRepair(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	settings := []string{"--port", "0", "--unixsocket", filepath.Join(t.TempDir(), "s"), "--dir", dir, "--install"}
+	cmd, _ := node(t, settings...)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait() // says that it was killed
+	var out, errs bytes.Buffer
+	require.Zero(t, run([]string{"check", dir}, nil, &out, &errs))
+	require.Contains(t, out.String(), "appendonly.aof.1.incr.aof: increment, ")
+	require.Contains(t, out.String(), "1 records (1 to 1), epoch 1")
+
+	name := filepath.Join(dir, "appendonlydir", "appendonly.aof.1.incr.aof")
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	data[bytes.Index(data, []byte("echomq:"))] = 'X'
+	require.NoError(t, os.WriteFile(name, data, 0o600))
+	out.Reset()
+	require.Equal(t, exitFailure, run([]string{"check", dir}, nil, &out, &errs))
+	require.Contains(t, out.String(), "damaged: appendonly.aof.1.incr.aof: a wrong checksum at byte ")
+	require.Equal(t, exitFailure, run(settings, nil, io.Discard, &errs))
+	require.Contains(t, errs.String(), "the log is damaged and emqd does not start on it")
+
+	copied := filepath.Join(t.TempDir(), "copy")
+	require.Zero(t, run([]string{"repair", dir, copied}, nil, &out, &errs))
+	require.Zero(t, run([]string{"check", copied}, nil, &out, &errs))
+	require.Equal(t, exitFailure, run([]string{"repair", dir, copied}, nil, &out, &errs), "a copy is not written twice")
+	node(t, "--port", "0", "--unixsocket", filepath.Join(t.TempDir(), "s"), "--dir", copied)
 }
 
 func TestPortInUse(t *testing.T) {

@@ -12,15 +12,16 @@ import (
 
 // Log is the directory of the log: its manifest and the files that hold the data.
 type Log struct {
-	fs     FS
-	dir    string
-	prefix string
-	man    Manifest
-	loose  []string // data files that the manifest does not name, and unfinished ones
-	fresh  bool     // there was no log
-	sizes  map[string]int64
-	state  State
-	last   *scanner // of the last increment, at its end
+	fs       FS
+	dir      string
+	prefix   string
+	man      Manifest
+	loose    []string // data files that the manifest does not name, and unfinished ones
+	fresh    bool     // there was no log
+	baseNext int64    // number of the first record behind the base, 0 when it does not tell
+	sizes    map[string]int64
+	state    State
+	last     *scanner // of the last increment, at its end
 }
 
 // State is what Replay found.
@@ -300,21 +301,26 @@ func (l *Log) follows(s *scanner) error {
 	return nil
 }
 
-// replayRDB reads an RDB base, or the part of an AOF base that is one, and returns where it ends.
-func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, error) {
-	in, err := rdb.NewReader(io.NewSectionReader(f, 0, size))
-	if err != nil {
-		return 0, fmt.Errorf("the base %s: %w", it.Name, err)
-	}
+// watchAux takes what a base of ours tells of itself.
+func (l *Log) watchAux(in *rdb.Reader) {
 	in.OnAux = func(key, value []byte) {
 		n, ok := parseNumber(value)
 		switch {
 		case ok && string(key) == AuxEpoch:
 			l.state.Epoch = max(l.state.Epoch, n)
 		case ok && string(key) == AuxSeq:
-			l.state.Next = n + 1
+			l.state.Next, l.baseNext = n+1, n+1
 		}
 	}
+}
+
+// replayRDB reads an RDB base, or the part of an AOF base that is one, and returns where it ends.
+func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, error) {
+	in, err := rdb.NewReader(io.NewSectionReader(f, 0, size))
+	if err != nil {
+		return 0, fmt.Errorf("the base %s: %w", it.Name, err)
+	}
+	l.watchAux(in)
 	for {
 		e, err := in.Next()
 		if err == io.EOF {
