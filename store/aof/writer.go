@@ -155,7 +155,7 @@ func (w *Writer) Reached(to Point, err error) error {
 // Filler sizes: the region ahead grows with the file.
 const (
 	minFill = 256 << 10
-	maxFill = 8 << 20
+	maxFill = 2 << 20
 )
 
 // Room returns how many bytes can be written before the file grows.
