@@ -15,7 +15,7 @@ const wakeMost = 64
 // The ring rule has its one place here: whoever changes a lane's depth, its pause, its limit or its count of active jobs
 // opens the rota and the lane before the first write, and ends with turn.
 type rota struct {
-	v              *verb
+	v              verb
 	ring, wake     store.List
 	paused         store.Set
 	limits, counts store.Hash
@@ -24,7 +24,7 @@ type rota struct {
 // rota opens the five keys. WRONGTYPE when one holds another kind.
 func (v *verb) rota() (r rota, err error) {
 	tx := v.c.Tx
-	r.v = v
+	r.v = *v
 	if r.ring, err = tx.List(v.key(fence.Ring)); err != nil {
 		return r, err
 	}

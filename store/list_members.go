@@ -47,15 +47,21 @@ func (q *listDeque) tally(s *Store) {
 	s.resized(before, q.mem())
 }
 
-// Has reports whether value is in the list. It walks the packed form; a large list remembers its items from the first
-// call on until it is changed in its middle.
+// listWalk is how many bytes of a packed list Has walks.
+const listWalk = 2 * listRepack
+
+// Has reports whether value is in the list. A short list is walked; a longer one is put into the large form, which remembers
+// its items from the first call on until it is changed in its middle.
 func (l *List) Has(value []byte) bool {
 	if l.Len() == 0 {
 		return false
 	}
 	q := l.deque()
 	if q == nil {
-		return l.index(value) >= 0
+		if len(l.e.value()) <= listWalk {
+			return l.index(value) >= 0
+		}
+		q = l.spread(false)
 	}
 	if q.members == nil {
 		q.tally(l.tx.s)
