@@ -121,6 +121,11 @@ func infoClients(srv *Server, w *infoWriter) {
 	w.field("tracking_clients", srv.trackers)
 	w.field("pubsub_clients", pubsubClients)
 	w.field("watching_clients", watching)
+	waiting := 0
+	for _, byKey := range srv.parked {
+		waiting += len(byKey)
+	}
+	w.field("total_blocking_keys", waiting)
 	w.field("clients_in_timeout_table", srv.deadlines.Len())
 }
 

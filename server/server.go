@@ -185,14 +185,13 @@ func (srv *Server) tick() int64 {
 		if srv.aof != nil {
 			srv.aof.cron()
 		}
-		srv.stats.expireMore = false
-		if !srv.pause.active(srv.now) && !srv.noExpire && srv.mayChange() {
-			srv.expireCycle()
-		}
 		srv.checkClients()
 	}
 	next := srv.cronAt
-	if srv.store.Reclaim(4096) || srv.stats.expireMore {
+	if at := srv.expire(); at != 0 && at < next {
+		next = at
+	}
+	if srv.store.Reclaim(4096) {
 		next = srv.now
 	}
 	if w, ok := srv.deadlines.Min(); ok && w.until+1 < next {
@@ -201,21 +200,27 @@ func (srv *Server) tick() int64 {
 	return next
 }
 
-// expireCycle removes keys and hash fields whose time has come, a bounded number of each database.
-func (srv *Server) expireCycle() {
+// expire removes keys and fields whose time has come, a bounded number of each database, and returns the Unix ms at
+// which the next one is due, 0 when there is none or nothing may expire now.
+func (srv *Server) expire() int64 {
+	if srv.pause.active(srv.now) || srv.noExpire || !srv.mayChange() {
+		return 0
+	}
+	due := srv.store.NextExpiry()
+	if due == 0 || due > srv.now {
+		return due
+	}
 	for i := range srv.store.Databases() {
 		if srv.store.Expiring(i) == 0 && srv.store.ExpiringHashes(i) == 0 {
 			continue
 		}
 		srv.call.Tx = srv.store.Begin(i, srv.now, false)
-		keys, fields := srv.call.Tx.ExpireCycle(1000), srv.call.Tx.ExpireFields(1000)
-		if keys || fields {
-			srv.stats.expireMore = true
-			srv.cronAt = srv.now + 1
-		}
+		srv.call.Tx.ExpireCycle(1000)
+		srv.call.Tx.ExpireFields(1000)
 		srv.settle()
 	}
 	srv.serveReady()
+	return srv.store.NextExpiry()
 }
 
 // checkClients ends sessions that were idle for too long or are over a soft output limit for too long. Who waits to

@@ -16,7 +16,6 @@ type stats struct {
 	netIn       int64
 	netOut      int64
 	blocked     int
-	expireMore  bool
 	peak        int64    // highest memory seen
 	opsAt       [2]int64 // commands and Unix ms at the last two samples, for the rate
 	ops         int64
@@ -25,7 +24,7 @@ type stats struct {
 // reset sets the counters to nothing; what tells the present state stays.
 func (st *stats) reset() {
 	clear(st.rows)
-	*st = stats{rows: st.rows, blocked: st.blocked, expireMore: st.expireMore}
+	*st = stats{rows: st.rows, blocked: st.blocked}
 }
 
 // rowStats count one row's calls; micros is time inside the handler.
