@@ -151,6 +151,7 @@ func (v *verb) wait(err error, until int64, key []byte) error {
 // claim takes up to n flat jobs from pending, declared key 0, into active, key 1, and replies them, as an array of many or
 // one alone; nothing when there is none. dropped tells that orphans went and no job was found.
 func (v *verb) claim(deadline, n int64, many bool) (claimed int, dropped bool, err error) {
+	v.c.Tx.NoteClaim(v.base)
 	c := v.c
 	c.emq.picks, c.emq.jobs = c.emq.picks[:0], c.emq.jobs[:0]
 	if paused, err := v.paused(); err != nil || paused {

@@ -128,6 +128,7 @@ func emqGroupBClaim(c *Call) error {
 // nothing. A lane whose members are all orphans loses them, and the next one is tried. dropped tells that the search ended
 // at maxOrphans of one lane.
 func (v *verb) claimLane(deadline int64, how share) (claimed int, dropped bool, err error) {
+	v.c.Tx.NoteClaim(v.base)
 	c := v.c
 	if paused, err := v.paused(); err != nil || paused {
 		return 0, false, err

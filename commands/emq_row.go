@@ -124,8 +124,11 @@ func (r *jobRow) earlier(epoch int64) bool {
 // setState writes the state.
 func (r *jobRow) setState(state []byte) { r.Set(fieldState, state) }
 
-// deleteRow deletes the row at key and its sub-keys.
+// deleteRow deletes the row at key, its sub-keys, and the idempotency key that it names.
 func (v *verb) deleteRow(key, id []byte) {
+	if row, err := v.row(key); err == nil {
+		v.releaseDedup(&row, id)
+	}
 	v.c.Tx.Delete(key)
 	for _, kind := range rowSubs {
 		mark := len(v.c.emq.buf)

@@ -41,7 +41,7 @@ func verbTable() string {
 			rows = append(rows, row)
 		}
 	}
-	families := []string{"fence", "admission", "claim and leases", "completion", "scheduling", "failure and recovery", "bus"}
+	families := []string{"fence", "admission", "claim and leases", "completion", "scheduling", "failure and recovery", "bus", "lanes", "admin"}
 	place := func(row *commands.Row) int {
 		if i := slices.Index(families, row.Family); i >= 0 {
 			return i

@@ -98,6 +98,7 @@ type db struct {
 	keys    dict
 	expires *btree.BTreeG[deadline]
 	fields  *btree.BTreeG[fieldDeadline]
+	claims  map[string]*int64 // when a job of each queue was last asked for, Unix ms, by the queue's base
 }
 
 // deadline orders the keys, or the fields of a hash, that have an expiry time.
