@@ -5,7 +5,7 @@ import (
 	"github.com/echomq/emqd/store"
 )
 
-// drainMost is how many members of a lane one call deletes, so that no call stops the node for long.
+// drainMost is how many members of sets one call deletes, so that no call stops the node for long.
 const drainMost = 5_000
 
 var emqLaneDrainRows = []Row{
@@ -101,13 +101,13 @@ func (v *verb) erase(p pick, outbox *store.List) bool {
 	}
 	id := v.id(p)
 	mark := len(v.c.emq.buf)
-	if p.child {
-		row := v.pickedRow(id)
-		v.signalFailure(outbox, &row, id, textRemoved)
+	row, there, err := v.rowOf(id)
+	there = there && err == nil // a damaged queue has an id in two sets
+	if there {
+		v.uproot(&row, v.named(fence.Row, id), id, outbox)
 	}
-	v.deleteRow(v.named(fence.Row, id), id)
 	v.c.emq.buf = v.c.emq.buf[:mark]
-	return true
+	return there
 }
 
 // textRemoved is the error of a child that was deleted.

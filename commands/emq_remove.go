@@ -18,16 +18,10 @@ var emqRemoveRows = []Row{
 		Name: "emq.drain", Family: "admin", Arity: -4, Flags: emqWrite, Do: emqDrain,
 		Keys: emqKeys, Layout: fence.Layout{fence.Base, fence.Pending, fence.Schedule}, Optional: 1, Tokens: []string{"drain"},
 		Syntax: "numkeys base pending [schedule]", Since: "1.0.0",
-		Complexity: "O(M*log N) where M is the number of jobs removed, at most 10000, and N that of jobs in the sets",
+		Complexity: "O(M*log N) where M is the number of jobs removed, at most 5000, and N that of jobs in the sets",
 		Summary:    "Removes jobs that wait to be claimed, and those that are scheduled when that set is given.",
 	},
 }
-
-// drainMost is how many jobs one EMQ.DRAIN removes at most, so that other clients do not wait long for it.
-const drainMost = 10_000
-
-// textRemoved is the error of a child that was taken away. Never changed.
-var textRemoved = []byte("removed")
 
 // fieldDedup is the field of a row that names the idempotency key under which the job's id is parked.
 var fieldDedup = []byte("dedup")
@@ -166,74 +160,40 @@ func emqDrain(c *Call) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	var d drainage
+	var sets [2]store.ZSet
+	var taken [2]int
+	children := false
 	for i := range v.keys[1:] {
-		if err := d.survey(&v, i); err != nil {
+		if sets[i], err = v.set(i + 1); err != nil {
 			return err
 		}
+		before := len(c.emq.picks)
+		some, err := v.pickAll(&sets[i], drainMost-before)
+		if err != nil {
+			return err
+		}
+		taken[i], children = len(c.emq.picks)-before, children || some
 	}
-	if d.some {
+	if len(c.emq.picks) > 0 {
 		if err := c.Guard(); err != nil {
 			return err
 		}
 	}
-	if d.child {
-		if d.outbox, err = v.outbox(); err != nil {
+	var outbox store.List
+	if children {
+		if outbox, err = v.outbox(); err != nil {
 			return err
 		}
 	}
 	n := int64(0)
+	for _, p := range c.emq.picks {
+		if v.erase(p, &outbox) {
+			n++
+		}
+	}
 	for i := range v.keys[1:] {
-		n += d.drain(&v, i)
+		sets[i].RemoveRange(0, taken[i])
 	}
 	c.Reply.Int(n)
 	return nil
-}
-
-// drainage is what one EMQ.DRAIN does.
-type drainage struct {
-	sets   [2]store.ZSet
-	take   [2]int // how many of each
-	some   bool
-	child  bool // there is a child of a flow among them
-	outbox store.List
-}
-
-// survey opens set i and looks at what will be removed from it.
-func (d *drainage) survey(v *verb, i int) (err error) {
-	if d.sets[i], err = v.set(i + 1); err != nil {
-		return err
-	}
-	d.take[i] = min(d.sets[i].Len(), drainMost-d.take[0])
-	d.some = d.some || d.take[i] > 0
-	mark := len(v.c.emq.buf)
-	d.sets[i].Range(0, d.take[i], false, func(id []byte, _ float64) bool {
-		var row jobRow
-		var there bool
-		if row, there, err = v.rowOf(id); there && row.has(fieldParent) {
-			d.child = true
-		}
-		v.c.emq.buf = v.c.emq.buf[:mark]
-		return err == nil
-	})
-	return err
-}
-
-// drain removes what was looked at in set i and returns how many jobs that were.
-func (d *drainage) drain(v *verb, i int) (n int64) {
-	set := &d.sets[i]
-	mark := len(v.c.emq.buf)
-	set.Range(0, d.take[i], false, func(id []byte, _ float64) bool {
-		row, there, err := v.rowOf(id)
-		if err == nil && there {
-			v.uproot(&row, v.named(fence.Row, id), id, &d.outbox)
-			n++
-		} else {
-			v.c.Tx.Store().Stats.OrphansDropped++
-		}
-		v.c.emq.buf = v.c.emq.buf[:mark]
-		return true
-	})
-	set.RemoveRange(0, d.take[i])
-	return n
 }
