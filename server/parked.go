@@ -130,6 +130,10 @@ func (srv *Server) serveKey(t touch) {
 		if w.s.waiting != w || w.row == refused {
 			continue
 		}
+		// What a client takes that has left and was not noticed yet would be lost to the others.
+		if w.row.Has(commands.Write) && w.s.fd >= 0 && hungUp(w.s.fd) {
+			continue
+		}
 		err := srv.retry(w, true)
 		if commands.IsWait(err) {
 			if w.row.Has(commands.Exclusive) {
