@@ -3,6 +3,7 @@ package commands_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,14 +25,18 @@ type node struct {
 
 	unreadable map[string]bool // keys that the caller's ACL hides
 	guard      error
-	published  []string // channel and message
-	effects    []string // of the last call
+	published  []string   // channel and message
+	effects    []string   // of the last call
+	log        [][]string // the same, word by word
 }
+
+// wholeTable is the table of all commands of the package. Nothing in it changes but Build, which a test may set.
+var wholeTable = sync.OnceValue(func() *commands.Table { return commands.New(commands.All()...) })
 
 // newNode returns a node with the fence installed.
 func newNode(t testing.TB) *node {
 	n := &node{
-		t: t, table: commands.New(commands.All()...), s: store.New(2, 1), now: 2_000_000_000_000,
+		t: t, table: wholeTable(), s: store.New(2, 1), now: 2_000_000_000_000,
 		unreadable: map[string]bool{},
 	}
 	n.s.Poison()
@@ -72,13 +77,14 @@ func (n *node) do(args ...string) string {
 	v, _, err := script.Decode(n.run(request))
 	require.NoError(n.t, err)
 	f := n.call.Tx.Effects()
-	n.effects = n.effects[:0]
+	n.effects, n.log = n.effects[:0], nil
 	for i := range f.Len() {
-		text := f.Name(i)
+		words := []string{f.Name(i)}
 		for j := range f.Args(i) {
-			text += " " + string(f.Arg(i, j))
+			words = append(words, string(f.Arg(i, j)))
 		}
-		n.effects = append(n.effects, text)
+		n.log = append(n.log, words)
+		n.effects = append(n.effects, strings.Join(words, " "))
 	}
 	n.call.Tx.Commit()
 	n.s.Reclaim(64)
