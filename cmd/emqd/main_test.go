@@ -124,6 +124,9 @@ func answer(t *testing.T, replies ...string) string {
 		}
 		defer func() { _ = conn.Close() }()
 		in := bufio.NewReader(conn)
+		if len(replies) == 0 {
+			_, _ = in.ReadString('\n') // closed only once there is a request, or writing that would fail
+		}
 		for len(replies) > 0 {
 			text, err := in.ReadString('\n')
 			if err != nil {
