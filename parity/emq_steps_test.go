@@ -31,8 +31,12 @@ func drawEMQ(rng *rand.Rand, table *commands.Table, seed uint64) [][]string {
 			d.do(stepClock, d.number(0, 40))
 		case d.chance(60):
 			d.do(stepEpoch, "")
-		case d.chance(2):
+		case d.chance(3):
 			d.laneVerb()
+		case d.chance(3):
+			d.flowVerb()
+		case d.chance(4):
+			d.operatorVerb()
 		default:
 			d.verb()
 		}

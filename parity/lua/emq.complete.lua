@@ -11,7 +11,6 @@ if stale then return stale end
 local _, bad = metric(base .. 'metrics:completed', 1)
 if bad then return bad end
 redis.call('ZREM', set, id)
-redis.call('DEL', job)
-for _, sub in ipairs(SUBS) do redis.call('DEL', job .. sub) end
+forget(job)
 redis.call('HINCRBY', base .. 'metrics:completed', 'count', 1)
 return 1

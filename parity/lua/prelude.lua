@@ -307,8 +307,20 @@ local function release(base, set, pick, leased)
   turn(base, group)
 end
 
+-- baseof returns the base of a row key and the id.
+local function baseof(key)
+  local close = string.find(key, '}:', 1, true)
+  return string.sub(key, 1, close + 1), string.sub(key, close + 6)
+end
+
 -- forget deletes a row with its sub-keys.
 local function forget(key)
+  local name = kind(key) == 'hash' and redis.call('HGET', key, 'dedup')
+  if name then
+    local base, id = baseof(key)
+    local parked = base .. 'de:' .. name
+    if kind(parked) == 'string' and redis.call('GET', parked) == id then redis.call('DEL', parked) end
+  end
   redis.call('DEL', key)
   for _, sub in ipairs(SUBS) do redis.call('DEL', key .. sub) end
 end
@@ -333,3 +345,130 @@ local function signal(base, id, text)
   redis.call('RPUSH', base .. 'flow:outbox',
     table.concat({'', 'fail', queue, redis.call('HGET', key, 'parent'), id, policy, text}, '\0'))
 end
+
+-- Flows.
+
+local NOTES = {done = ':processed', ignored = ':unsuccessful', fatal = ':failed'}
+local OTHER = 'EMQFLOW job has another parent'
+
+local function failedas(policy)
+  if policy == 'id' then return 'ignored' end
+  return 'fatal'
+end
+
+local function awaiting(key) return redis.call('HGET', key, 'state') == 'awaiting_children' end
+
+-- checkparent returns the refusal of a job that does not name the row at key as its parent.
+local function checkparent(base, job, key)
+  local id = redis.call('HGET', job, 'parent')
+  if not id then return refuse('EMQFLOW job has no parent') end
+  local queue = redis.call('HGET', job, 'parent_queue')
+  if queue then
+    if queue == '' or string.find(queue, '[{}%z]') then return refuse(OTHER) end
+    base = 'emq:{' .. queue .. '}:'
+  end
+  if row(base, id) ~= key then return refuse(OTHER) end
+end
+
+-- told reports whether a parent has counted the end of a child.
+local function told(key, child)
+  for _, note in ipairs({':processed', ':unsuccessful'}) do
+    if wrong(key .. note, 'hash') then return false, refuse(WRONG) end
+    if redis.call('HEXISTS', key .. note, child) == 1 then return true end
+  end
+  return false
+end
+
+local function openchildren(key)
+  if wrong(key .. ':dependencies', 'string') then return nil, refuse(WRONG) end
+  local n = redis.call('GET', key .. ':dependencies') or '0'
+  if not integer(n) then return nil, refuse('ERR value is not an integer or out of range') end
+  return math.max(tonumber(n), 0)
+end
+
+-- step prepares what the end of a child does to the parent at key.
+local function step(key, child, text, how)
+  local s = {key = key, child = child, text = text}
+  if wrong(key, 'hash') then return s, refuse(WRONG) end
+  if kind(key) == 'none' then return s end
+  local seen, bad = told(key, child)
+  if bad or seen then return s, bad end
+  s.note = key .. NOTES[how]
+  if wrong(s.note, 'hash') then return s, refuse(WRONG) end
+  if redis.call('HEXISTS', s.note, child) == 1 then return s end
+  s.acts = true
+  local base = baseof(key)
+  local held = awaiting(key)
+  local state, set = 'dead', base .. 'dead'
+  if how ~= 'fatal' then
+    local n
+    n, bad = openchildren(key)
+    if bad then return s, bad end
+    if n > 0 then s.open = n - 1 end
+    held = held and n <= 1
+    state, set = 'pending', base .. 'pending'
+  end
+  if not held then return s end
+  if wrong(set, 'zset') then return s, refuse(WRONG) end
+  s.state, s.set = state, set
+  return s
+end
+
+local function apply(s)
+  if not s.acts then return end
+  redis.call('HSET', s.note, s.child, s.text)
+  if s.open then redis.call('SET', s.key .. ':dependencies', score(s.open)) end
+  if s.state then
+    local _, id = baseof(s.key)
+    redis.call('HSET', s.key, 'state', s.state)
+    redis.call('ZADD', s.set, 0, id)
+  end
+end
+
+-- climb prepares a failure for the ancestors whose keys are given, in order.
+local function climb(keys, child, text, how)
+  local steps = {}
+  for i, key in ipairs(keys) do
+    local s, bad = step(key, child, text, how)
+    if bad then return nil, bad end
+    steps[i] = s
+    local base, id = baseof(key)
+    if s.state ~= 'dead' or redis.call('HEXISTS', key, 'parent') == 0 then return steps end
+    if i == #keys then
+      if wrong(base .. 'flow:outbox', 'list') then return nil, refuse(WRONG) end
+      steps.signal = true
+      return steps
+    end
+    bad = checkparent(base, key, keys[i + 1])
+    if bad then return nil, bad end
+    child, how = id, failedas(redis.call('HGET', key, 'parent_policy'))
+  end
+  return steps
+end
+
+local function fall(steps)
+  for _, s in ipairs(steps) do apply(s) end
+  if steps.signal then
+    local last = steps[#steps]
+    local base, id = baseof(last.key)
+    signal(base, id, last.text)
+  end
+end
+
+-- plant writes the row of a node of a flow; it is held when it has children.
+local function plant(key, payload, children, parent, policy)
+  local base = baseof(key)
+  redis.call('HSET', key, 'state', children > 0 and 'awaiting_children' or 'pending', 'attempts', '0', 'payload', payload)
+  if parent then
+    local home, id = baseof(parent)
+    redis.call('HSET', key, 'parent', id, 'parent_policy', string.lower(policy))
+    if home ~= base then redis.call('HSET', key, 'parent_queue', string.match(home, '{(.*)}')) end
+  end
+  if children == 0 then return end
+  for _, note in pairs(NOTES) do redis.call('DEL', key .. note) end
+  redis.call('SET', key .. ':dependencies', score(children))
+end
+
+local function isjob(id) return string.sub(id, 1, 3) == 'JOB' end
+
+local JOBKIND = 'EMQKIND job id must be JOB-namespaced'
