@@ -14,7 +14,7 @@ EMQ_CALLS ?= 200000
 SEED  ?= 0
 JOBS  ?= 100000
 
-.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential fuzz-emq generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential fuzz-emq ratios generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -65,6 +65,11 @@ workers:
 # reply and the whole keyspace.
 fuzz-emq: redis-server
 	go test ./parity -run '^TestEMQ' -v -count 1 -timeout 3h -emq-calls $(EMQ_CALLS) -seed $(SEED)
+
+# ratios measures emqd next to redis-server, in alternation, and prints the tables of docs/performance.md.
+ROUNDS ?= 5
+ratios: build redis-server
+	go run ./parity/ratios -emqd $(BIN) -rounds $(ROUNDS)
 
 generate:
 	go generate ./...

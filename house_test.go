@@ -35,6 +35,7 @@ var imports = map[string][]string{
 	"store/aof/memfs":       {"store/aof"},
 	"store/internal/oracle": {},
 	"parity":                {},
+	"parity/ratios":         {},
 	"parity/script":         {},
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},
