@@ -49,7 +49,9 @@ func (srv *Server) prepare(ctx context.Context) (load func(), err error) {
 	read := func() error {
 		if err := srv.load(ctx, files, lock); err != nil {
 			lock.release()
-			return err
+			if ctx.Err() == nil { // otherwise the node is to stop anyway
+				return err
+			}
 		}
 		return nil
 	}
@@ -175,7 +177,7 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 func (srv *Server) startLog(files *aof.Log, lock dirLock) error {
 	state := files.State()
 	l := &aofLog{srv: srv, files: files, lock: lock}
-	l.stats.records = state.Records
+	l.stats.records, l.stats.checksums = state.Records, state.Flaws
 	if t := state.Tail; t != nil {
 		if !srv.cfg.AOFLoadTruncated && !t.Garbage {
 			return fmt.Errorf("%s ends with %s, %d bytes at byte %d, record %d, and aof-load-truncated is no: "+

@@ -236,6 +236,9 @@ func TestCheckAndRepair(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	settings := []string{"--port", "0", "--unixsocket", filepath.Join(t.TempDir(), "s"), "--dir", dir, "--install"}
 	cmd, _ := node(t, settings...)
+	var busy bytes.Buffer
+	require.Equal(t, exitFailure, run(settings, nil, io.Discard, &busy))
+	require.Contains(t, busy.String(), "is used by another emqd")
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait() // says that it was killed
 	var out, errs bytes.Buffer

@@ -31,6 +31,7 @@ type State struct {
 	Records int64
 	Keys    int64 // of the base
 	Bytes   int64 // read
+	Flaws   int64 // damaged lines that another one stands in for
 	Tail    *Tail // what the last increment ends with and is dropped
 }
 
@@ -253,6 +254,9 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 	s, err := newScanner(w, off)
 	if err != nil {
 		return err
+	}
+	if s.flaw {
+		l.state.Flaws++
 	}
 	if s.ours && it.Kind == kindIncr {
 		if err := l.follows(s); err != nil {
