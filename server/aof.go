@@ -91,6 +91,9 @@ func (l *aofLog) commit() {
 func (l *aofLog) write() error {
 	if l.filling != nil && l.w.Room() < 0 {
 		l.filled(<-l.filling)
+		if l.broken != nil {
+			return l.broken
+		}
 	}
 	always := l.forced || l.srv.cfg.AppendFsync == "always"
 	if !always {

@@ -158,6 +158,9 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 		}
 		return err
 	}
+	if r.refused > 0 {
+		srv.log.Warn("commands of another server's log were refused, as they were there", "commands", r.refused)
+	}
 	state := files.State()
 	if srv.cfg.AppendOnly {
 		if err := srv.startLog(files, lock); err != nil {

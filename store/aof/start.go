@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 )
 
@@ -14,6 +15,12 @@ import (
 func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 	if err := l.fs.MakeDir(l.dir); err != nil {
 		return nil, err
+	}
+	if l.fresh { // the directory, and the one above it, may be new themselves
+		if err := l.fs.SyncDir(filepath.Dir(l.dir)); err != nil {
+			return nil, err
+		}
+		_ = l.fs.SyncDir(filepath.Dir(filepath.Dir(l.dir))) // it may be one that we may not read, and then is not ours
 	}
 	if err := l.mend(); err != nil {
 		return nil, fmt.Errorf("the end of the last increment: %w", err)
