@@ -109,7 +109,7 @@ func (d *emqDrawer) verb() {
 	row := func(id string) string { return q + "job:" + id }
 	word, ms := d.due()
 	lease := d.number(1, 50)
-	switch d.rng.IntN(22) {
+	switch d.rng.IntN(23) {
 	case 0, 1, 2:
 		id := d.id()
 		d.do("EMQ.ENQUEUE", "2", row(id), pending, id, d.pick("", "p", "pay\x00load"))
@@ -155,6 +155,12 @@ func (d *emqDrawer) verb() {
 		d.do("EMQ.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))
 	case 21:
 		d.do("EMQ.FAILURES.INCR", "1", q+"stream:s:failures:g", d.pick("1-1", "2-1"))
+	case 22:
+		id := "EVT0KHTOWnGL" + d.number(10, 30)
+		if d.chance(6) {
+			id = d.pick("EVT0", "JOB0KHTOWnGL10", "EVTzzzzzzzzzzz", "EVT0KHTOWnG-10", "EVT00000000000")
+		}
+		d.do("EMQ.APPEND", "1", q+"stream:s", id, "kind", d.pick("a", ""))
 	}
 }
 

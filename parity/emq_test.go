@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"github.com/echomq/emqd/parity/real"
 	"github.com/echomq/emqd/parity/script"
 	"github.com/echomq/emqd/parity/wire"
+	"github.com/echomq/emqd/server/resp"
 	"github.com/echomq/emqd/store"
 	"github.com/echomq/emqd/store/num"
 )
@@ -56,7 +59,7 @@ func TestEMQReferences(t *testing.T) {
 		steps := drawEMQ(rng, p.table, seed)
 		if err := p.run(steps, answers); err != nil {
 			steps = shrink(steps, func(s [][]string) bool { return p.run(s, nil) != nil })
-			t.Fatalf("%v\n%s", p.run(steps, nil), text(steps))
+			t.Fatalf("%v\n%s\nreplay it with redis-cli < %s", p.run(steps, nil), text(steps), replayFile(t, steps))
 		}
 		done += len(steps)
 	}
@@ -64,6 +67,25 @@ func TestEMQReferences(t *testing.T) {
 	for verb := range p.shas {
 		require.Positive(t, answers[verb], "%s was never answered", verb)
 	}
+}
+
+// replayFile writes steps as lines that redis-cli takes, steps of the clock as an ECHO, and returns the file's name.
+func replayFile(t *testing.T, steps [][]string) string {
+	f, err := os.CreateTemp("", "emq-*.txt")
+	require.NoError(t, err)
+	for _, s := range steps {
+		line := ""
+		if strings.HasPrefix(s[0], "*") {
+			s = []string{"ECHO", strings.Join(s, " ")}
+		}
+		for _, word := range s {
+			line += " " + resp.Quote([]byte(word))
+		}
+		_, err := fmt.Fprintln(f, strings.TrimSpace(line))
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Close())
+	return f.Name()
 }
 
 // emqPair is the two sides.
@@ -231,6 +253,13 @@ func content(tx *store.Tx, key []byte, kind store.Kind) (parts []string) {
 			return true
 		})
 		slices.Sort(parts)
+	case store.KindStream:
+		x, _ := tx.Stream(key)
+		x.Each(store.StreamID{}, store.StreamID{Ms: math.MaxUint64, Seq: math.MaxUint64}, func(e store.StreamEntry) bool {
+			parts = append(parts, string(e.ID.Append(nil)))
+			e.Each(func(field, value []byte) { parts = append(parts, string(field), string(value)) })
+			return true
+		})
 	}
 	return parts
 }

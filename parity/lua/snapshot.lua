@@ -20,6 +20,11 @@ for _, key in ipairs(keys) do
     for i = 1, #flat, 2 do fields[#fields + 1] = flat[i] .. '=' .. flat[i + 1] end
     table.sort(fields)
     for _, x in ipairs(fields) do parts[#parts + 1] = x end
+  elseif kind == 'stream' then
+    for _, entry in ipairs(redis.call('XRANGE', key, '-', '+')) do
+      parts[#parts + 1] = entry[1]
+      for _, x in ipairs(entry[2]) do parts[#parts + 1] = x end
+    end
   end
   out[#out + 1] = table.concat(parts, '\1')
 end
