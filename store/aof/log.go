@@ -22,6 +22,9 @@ type Log struct {
 	sizes    map[string]int64
 	state    State
 	last     *scanner // of the last increment, at its end
+	unused   int      // staged increments behind it, which have no records
+	doubt    []Item   // files of a manifest that may be in force
+	end      int64    // where the last file is taken to end, 0 for its end
 }
 
 // State is what Replay found.
@@ -128,7 +131,7 @@ func (l *Log) holdsData(name string, next int64) (bool, error) {
 	if err != nil || !s.ours {
 		return next == 0, nil
 	}
-	if s.head.next < next {
+	if s.head.next != 0 && s.head.next < next {
 		return false, nil
 	}
 	rec, err := s.read()
@@ -241,6 +244,9 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 	if err != nil {
 		return err
 	}
+	if last && l.end > 0 {
+		w.size = min(w.size, l.end)
+	}
 	done := l.state.Bytes
 	defer func() { l.state.Bytes = done + w.size }()
 	off := int64(0)
@@ -258,6 +264,7 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 	if s.flaw {
 		l.state.Flaws++
 	}
+	staged := s.ours && s.head.next == 0
 	if s.ours && it.Kind == kindIncr {
 		if err := l.follows(s); err != nil {
 			return err
@@ -267,6 +274,13 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 		rec, err := s.read()
 		if err != nil {
 			return err
+		}
+		if rec == nil && staged && n == 0 && s.tail == nil {
+			l.unused++ // the one before it was still being written
+			return nil
+		}
+		if t := l.state.Tail; t != nil {
+			return &Damage{File: t.File, Offset: t.Offset, Seq: t.Seq, Why: t.Why + " before the last increment"}
 		}
 		if rec == nil {
 			break
@@ -285,12 +299,9 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 	if s.tail != nil && it.Kind == kindBase {
 		return &Damage{File: it.Name, Offset: s.tail.Offset, Why: "the base ends with " + s.tail.Why}
 	}
-	if s.tail != nil && !last {
-		return &Damage{File: it.Name, Offset: s.tail.Offset, Seq: s.next, Why: s.tail.Why + " before the last increment"}
-	}
 	l.state.Tail = s.tail
 	if it.Kind == kindIncr {
-		l.last = s
+		l.last, l.unused = s, 0
 	}
 	return nil
 }
@@ -298,6 +309,9 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 // follows checks that the records of s begin where those before it ended.
 func (l *Log) follows(s *scanner) error {
 	l.state.Epoch = max(l.state.Epoch, s.head.epoch)
+	if s.head.next == 0 { // it was staged before that was known
+		s.head.next, s.next = l.state.Next, l.state.Next
+	}
 	known := l.state.Next > 1 || l.last != nil && l.last.ours || l.man.Base == nil
 	if known && s.next != l.state.Next {
 		return &Damage{File: s.w.name, Seq: l.state.Next, Why: fmt.Sprintf("begins with record %d: an increment is missing", s.next)}

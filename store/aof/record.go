@@ -46,7 +46,7 @@ func fillByte(at int64) byte {
 // header is what the head of an increment tells.
 type header struct {
 	epoch int64  // of the node that wrote it
-	next  int64  // number of the first record
+	next  int64  // number of the first record, 0 for the one after the last of the file before
 	salt  uint32 // of the checksums
 }
 

@@ -30,6 +30,11 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 		return nil, err
 	}
 	m := l.Manifest()
+	for range l.unused { // staged behind the last one that was written
+		n := len(m.Incrs) - 1
+		m.Old = append(m.Old, Item{m.Incrs[n].Name, m.Incrs[n].Seq, kindHistory})
+		m.Incrs = m.Incrs[:n]
+	}
 	if n := len(m.Incrs); n > 0 && l.last != nil && l.last.ours && !l.last.more && l.last.next == l.last.head.next {
 		m.Old = append(m.Old, Item{m.Incrs[n-1].Name, m.Incrs[n-1].Seq, kindHistory}) // it has no records, and its epoch is passed
 		m.Incrs = m.Incrs[:n-1]
@@ -100,13 +105,7 @@ func copyFile(out File, r io.Reader) (int64, error) {
 // Increment makes the next increment, whose first record is number next. The manifest does not name it yet: Commit one
 // that does before anything in it is acknowledged.
 func (l *Log) Increment(epoch, next int64, salt uint32) (*Writer, error) {
-	seq := int64(1)
-	for _, it := range l.files() {
-		if it.Kind == kindIncr {
-			seq = max(seq, it.Seq+1)
-		}
-	}
-	name := incrName(l.prefix, seq)
+	name, seq := l.nextIncrement()
 	if err := l.fs.Remove(l.path(name)); err != nil && !missing(err) {
 		return nil, err
 	}
@@ -153,13 +152,16 @@ func (l *Log) Commit(m Manifest) error {
 		return err
 	}
 	if err := l.fs.Rename(temp, l.path(manifestName(l.prefix))); err != nil {
+		l.doubts(&m)
 		return err
 	}
 	if err := l.fs.SyncDir(l.dir); err != nil {
+		l.doubts(&m)
 		return err
 	}
 	l.man, l.fresh = m, false
 	l.man.Incrs = slices.Clone(m.Incrs)
+	l.decided()
 	return nil
 }
 
@@ -247,8 +249,10 @@ func (l *Log) Import(name string) error {
 // Base makes the next base, an empty file to be filled and synced. No manifest names it before a Commit.
 func (l *Log) Base() (File, Item, error) {
 	it := Item{Seq: 1, Kind: kindBase}
-	if l.man.Base != nil {
-		it.Seq = l.man.Base.Seq + 1
+	for _, other := range append(l.files(), l.doubt...) {
+		if other.Kind == kindBase {
+			it.Seq = max(it.Seq, other.Seq+1)
+		}
 	}
 	it.Name = BaseName(l.prefix, it.Seq)
 	if err := l.fs.Remove(l.path(it.Name)); err != nil && !missing(err) {
