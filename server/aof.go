@@ -43,7 +43,8 @@ type aofStats struct {
 	records   int64 // read at start
 	discarded int64 // bytes dropped at start
 	checksums int64 // damages found at start
-	base      int64 // bytes read from files other than the one that is written
+	base      int64 // bytes of the base
+	others    int64 // bytes of the files other than the one that is written
 	renewals  int64
 }
 

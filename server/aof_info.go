@@ -30,6 +30,14 @@ func (srv *Server) logBuffer() int {
 	return srv.aof.w.Buffered()
 }
 
+// workSeconds returns how long the work that runs has been running, -1 when it is not the one asked for.
+func (srv *Server) workSeconds(asked bool) int64 {
+	if !asked {
+		return -1
+	}
+	return (srv.now - srv.works.now.began) / 1000
+}
+
 func infoPersistence(srv *Server, w *infoWriter) {
 	w.field("loading", bit(srv.loading != nil))
 	w.field("async_loading", 0)
@@ -39,24 +47,26 @@ func infoPersistence(srv *Server, w *infoWriter) {
 	w.field("current_fork_perc", "0.00")
 	w.field("current_save_keys_processed", 0)
 	w.field("current_save_keys_total", 0)
-	w.field("rdb_changes_since_last_save", srv.store.Dirty())
-	w.field("rdb_bgsave_in_progress", 0)
-	w.field("rdb_last_save_time", srv.started/1000)
-	w.field("rdb_last_bgsave_status", "ok")
-	w.field("rdb_last_bgsave_time_sec", -1)
-	w.field("rdb_current_bgsave_time_sec", -1)
-	w.field("rdb_saves", 0)
+	works := &srv.works
+	saving, rewriting := works.now != nil && !works.now.rewrite, works.now != nil && works.now.rewrite
+	w.field("rdb_changes_since_last_save", srv.changes())
+	w.field("rdb_bgsave_in_progress", bit(saving))
+	w.field("rdb_last_save_time", works.saved.Unix())
+	w.field("rdb_last_bgsave_status", status(!works.saveBad))
+	w.field("rdb_last_bgsave_time_sec", works.saveTook)
+	w.field("rdb_current_bgsave_time_sec", srv.workSeconds(saving))
+	w.field("rdb_saves", works.saves)
 	w.field("rdb_last_cow_size", 0)
 	w.field("rdb_last_load_keys_expired", srv.loaded.expired)
 	w.field("rdb_last_load_keys_loaded", srv.loaded.keys)
 	w.field("aof_enabled", bit(srv.cfg.AppendOnly))
-	w.field("aof_rewrite_in_progress", 0)
-	w.field("aof_rewrite_scheduled", 0)
-	w.field("aof_last_rewrite_time_sec", -1)
-	w.field("aof_current_rewrite_time_sec", -1)
-	w.field("aof_last_bgrewrite_status", "ok")
-	w.field("aof_rewrites", 0)
-	w.field("aof_rewrites_consecutive_failures", 0)
+	w.field("aof_rewrite_in_progress", bit(rewriting))
+	w.field("aof_rewrite_scheduled", bit(works.rewriteDue))
+	w.field("aof_last_rewrite_time_sec", works.rewriteTook)
+	w.field("aof_current_rewrite_time_sec", srv.workSeconds(rewriting))
+	w.field("aof_last_bgrewrite_status", status(!works.rewriteBad))
+	w.field("aof_rewrites", works.rewrites)
+	w.field("aof_rewrites_consecutive_failures", works.failures)
 	l := srv.aof
 	w.field("aof_last_write_status", status(l == nil || l.broken == nil && !l.tight))
 	w.field("aof_last_cow_size", 0)
@@ -79,8 +89,8 @@ func infoPersistence(srv *Server, w *infoWriter) {
 // info tells of the log: Valkey's fields, then our own.
 func (l *aofLog) info(w *infoWriter) {
 	written, synced := l.w.Written(), l.w.Synced()
-	w.field("aof_current_size", l.stats.base+written.Pos)
-	w.field("aof_base_size", l.files.BaseBytes())
+	w.field("aof_current_size", l.bytes())
+	w.field("aof_base_size", l.stats.base)
 	w.field("aof_pending_rewrite", 0)
 	w.field("aof_buffer_length", l.w.Buffered())
 	w.field("aof_pending_bio_fsync", bit(l.syncing))

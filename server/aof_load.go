@@ -168,6 +168,7 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 		}
 	}
 	srv.loading = nil
+	srv.works.savedDirty = srv.store.Dirty()
 	srv.loaded = loadedStats{keys: state.Keys, expired: r.expired}
 	srv.log.Info("the data is read", "keys", state.Keys, "records", state.Records, "bytes", state.Bytes,
 		"seconds", time.Since(began).Seconds(), "epoch", srv.store.Epoch)
@@ -200,7 +201,7 @@ func (srv *Server) startLog(files *aof.Log, lock dirLock) error {
 		return err
 	}
 	l.w, l.syncAt = w, srv.now
-	l.stats.base = files.Bytes()
+	l.stats.base, l.stats.others = files.BaseBytes(), files.Bytes()
 	srv.store.Epoch, srv.aof = w.Epoch(), l
 	return nil
 }

@@ -12,6 +12,10 @@ import (
 // recover tries to get well after the disk was full or a write or sync has failed.
 func (l *aofLog) recover() {
 	if l.broken != nil {
+		if w := l.srv.works.now; w != nil && w.rewrite {
+			w.cancel() // it uses the same files
+			return
+		}
 		l.renew()
 		return
 	}
@@ -46,10 +50,11 @@ func (l *aofLog) renew() {
 	l.renewing = true
 	go func() {
 		err := l.writeBase(f)
-		err = errors.Join(err, f.Close())
+		size, sizeErr := f.Size()
+		err = errors.Join(err, sizeErr, f.Close())
 		l.srv.mu.Lock()
 		defer l.srv.mu.Unlock()
-		l.renewed(item, err)
+		l.renewed(item, size, err)
 	}()
 }
 
@@ -59,7 +64,7 @@ func (l *aofLog) writeBase(f aof.File) error {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	held := time.Now()
-	n := &snapshot{store: srv.store, now: srv.clock.milli(), seq: l.w.Seq(), pause: func() {
+	n := &snapshot{store: srv.store, now: srv.clock.milli(), seq: l.w.Seq(), base: true, plain: !srv.cfg.RDBCompression, pause: func() {
 		if time.Since(held) > 2*time.Millisecond {
 			srv.mu.Unlock()
 			time.Sleep(200 * time.Microsecond)
@@ -78,7 +83,7 @@ func (l *aofLog) writeBase(f aof.File) error {
 }
 
 // renewed puts a new base in force, when it was written.
-func (l *aofLog) renewed(item aof.Item, err error) {
+func (l *aofLog) renewed(item aof.Item, size int64, err error) {
 	l.renewing = false
 	var w *aof.Writer
 	if err == nil {
@@ -100,5 +105,6 @@ func (l *aofLog) renewed(item aof.Item, err error) {
 	l.w.Abandon()
 	l.w, l.broken, l.tight, l.retries = w, nil, false, 0
 	l.stats.renewals++
+	l.stats.base, l.stats.others = size, size
 	l.srv.log.Info("the data is written anew: writes are let in again", "base", item.Name, "increment", w.Name())
 }

@@ -24,6 +24,7 @@ import (
 type logged struct {
 	t    testing.TB
 	fsys *memfs.FS
+	srv  *Server
 	addr string
 	text *bytes.Buffer
 	stop func() error
@@ -46,7 +47,7 @@ func tryLogged(t testing.TB, fsys *memfs.FS, change ...func(*Config)) (*logged, 
 	n := &logged{t: t, fsys: fsys, text: &bytes.Buffer{}}
 	srv, err := New(cfg, slog.New(slog.NewTextHandler(n.text, nil)))
 	require.NoError(t, err)
-	srv.fsys = fsys
+	srv.fsys, n.srv = fsys, srv
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	srv.Listen(ln)

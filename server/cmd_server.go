@@ -103,31 +103,39 @@ func cmdModuleList(c *commands.Call) error {
 // cmdShutdown handles SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT].
 //
 // Reply:   none, the connection ends with the node
-// Errors:  syntax; ABORT when no shutdown is under way
+// Errors:  syntax; ABORT when no shutdown is under way; a snapshot that cannot be written, without FORCE
 // Effects: none
 func cmdShutdown(c *commands.Call) error {
 	srv := c.Peer.(*session).srv
-	var save, nosave, abort, other bool
+	var save, nosave, abort, now, force bool
 	for _, arg := range c.Args[1:] {
 		switch {
 		case commands.Is(arg, "save"):
 			save = true
 		case commands.Is(arg, "nosave"):
 			nosave = true
-		case commands.Is(arg, "now"), commands.Is(arg, "force"):
-			other = true
+		case commands.Is(arg, "now"):
+			now = true
+		case commands.Is(arg, "force"):
+			force = true
 		case commands.Is(arg, "abort"):
 			abort = true
 		default:
 			return commands.ErrSyntax
 		}
 	}
-	if save && nosave || abort && (save || nosave || other) {
+	if save && nosave || abort && (save || nosave || now || force) {
 		return commands.ErrSyntax
 	}
 	if abort {
 		return commands.Error("ERR No shutdown in progress.")
 	}
+	if save || len(srv.cfg.Save) > 0 && !nosave {
+		if err := srv.save(); err != nil && !force {
+			return commands.Error("ERR Errors trying to SHUTDOWN. Check logs.")
+		}
+	}
+	srv.works.noEndSave = true
 	srv.log.Info("shutting down at a client's request", "client", c.Peer.(*session).addr)
 	c.Peer.(*session).finish()
 	srv.stop(errShutdown)

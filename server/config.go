@@ -67,14 +67,18 @@ type Config struct {
 	LatencyPercentiles      percentiles `name:"latency-tracking-info-percentiles" default:"50 99 99.9" group:"watch" live:"yes" help:"percentiles in INFO latencystats"`
 	KeyEvents               KeyEvents   `name:"notify-keyspace-events" default:"" group:"watch" live:"yes" help:"classes of keyspace events published, as letters: K E g $ l s h z x e t d m n A"`
 
-	Install          bool       `name:"install" default:"no" group:"data" help:"install the EchoMQ wire version at start where none is"`
-	Dir              string     `name:"dir" default:"." group:"data" live:"protected" help:"directory of the data"`
-	AppendOnly       bool       `name:"appendonly" default:"yes" group:"data" help:"keep the data on disk, in a log; no loses it with the process"`
-	AppendFsync      string     `name:"appendfsync" default:"always" group:"data" enum:"everysec,always,no" live:"yes" help:"when the log is forced to disk: before each reply, every second, or when the system does"`
-	AppendDirName    string     `name:"appenddirname" default:"appendonlydir" group:"data" help:"directory of the log below dir"`
-	AppendFilename   string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"first part of the names of the log's files"`
-	AOFLoadTruncated bool       `name:"aof-load-truncated" default:"yes" group:"data" live:"yes" help:"start on a log whose last record was not finished; no refuses to"`
-	Save             savePoints `name:"save" default:"" group:"data" live:"yes" help:"pairs of seconds and changes, accepted for Valkey's files and tools: no snapshots are written yet"`
+	Install                  bool       `name:"install" default:"no" group:"data" help:"install the EchoMQ wire version at start where none is"`
+	Dir                      string     `name:"dir" default:"." group:"data" live:"protected" help:"directory of the data"`
+	AppendOnly               bool       `name:"appendonly" default:"yes" group:"data" help:"keep the data on disk, in a log; no loses it with the process"`
+	AppendFsync              string     `name:"appendfsync" default:"always" group:"data" enum:"everysec,always,no" live:"yes" help:"when the log is forced to disk: before each reply, every second, or when the system does"`
+	AppendDirName            string     `name:"appenddirname" default:"appendonlydir" group:"data" help:"directory of the log below dir"`
+	AppendFilename           string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"first part of the names of the log's files"`
+	AOFLoadTruncated         bool       `name:"aof-load-truncated" default:"yes" group:"data" live:"yes" help:"start on a log whose last record was not finished; no refuses to"`
+	Save                     savePoints `name:"save" default:"" group:"data" live:"yes" help:"pairs of seconds and changes: a snapshot is written when so many changes are that old"`
+	DBFilename               string     `name:"dbfilename" default:"dump.rdb" group:"data" live:"protected" help:"file of snapshots below dir"`
+	RDBCompression           bool       `name:"rdbcompression" default:"yes" group:"data" live:"yes" help:"compress strings in snapshots and bases of the log"`
+	AutoAOFRewritePercentage int64      `name:"auto-aof-rewrite-percentage" default:"100" group:"data" range:"0,2147483647" live:"yes" help:"growth of the log beyond its base, in per cent, from which it is written anew; 0 for never"`
+	AutoAOFRewriteMinSize    int64      `name:"auto-aof-rewrite-min-size" default:"64mb" group:"data" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"size below which the log is not written anew by itself"`
 
 	HashMaxListpackEntries int64 `name:"hash-max-listpack-entries" alias:"hash-max-ziplist-entries" default:"512" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"HashEntries" help:"fields of a hash kept packed"`
 	HashMaxListpackValue   int64 `name:"hash-max-listpack-value" alias:"hash-max-ziplist-value" default:"64" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"HashValue" help:"bytes of a field or value of a packed hash"`
@@ -100,9 +104,7 @@ type Config struct {
 	MaxMemorySamples     int    `name:"maxmemory-samples" default:"5" group:"accepted" hidden:"yes" range:"1,64" live:"yes" help:"no effect: nothing is evicted"`
 	IOThreads            int    `name:"io-threads" default:"1" group:"accepted" hidden:"yes" range:"1,256" help:"no effect: one loop serves all"`
 	SanitizeDumpPayload  string `name:"sanitize-dump-payload" default:"yes" group:"accepted" hidden:"yes" enum:"no,yes,clients" live:"yes" help:"no effect: every dump is checked"`
-	RDBCompression       bool   `name:"rdbcompression" default:"yes" group:"accepted" hidden:"yes" live:"yes" help:"no effect: no snapshots are written"`
-	RDBChecksum          bool   `name:"rdbchecksum" default:"yes" group:"accepted" hidden:"yes" help:"no effect: no snapshots are written"`
-	DBFilename           string `name:"dbfilename" default:"dump.rdb" group:"accepted" hidden:"yes" live:"protected" help:"no effect: no snapshots are written"`
+	RDBChecksum          bool   `name:"rdbchecksum" default:"yes" group:"accepted" hidden:"yes" help:"no effect: the checksum is always written"`
 	AOFUseRDBPreamble    bool   `name:"aof-use-rdb-preamble" default:"yes" group:"accepted" hidden:"yes" live:"yes" help:"no effect: a base is always an RDB file, and any base is read"`
 	AOFTimestamps        bool   `name:"aof-timestamp-enabled" default:"no" group:"accepted" hidden:"yes" live:"yes" help:"no effect: no timestamps are written, and those of other servers are passed over"`
 	NoFsyncOnRewrite     bool   `name:"no-appendfsync-on-rewrite" default:"no" group:"accepted" hidden:"yes" live:"yes" help:"no effect: what appendfsync promises holds always"`

@@ -103,11 +103,11 @@ func (c *Config) finish() error {
 	if c.ACLFile != "" && len(c.Users) > 0 {
 		return fmt.Errorf("aclfile and user lines are both given: keep the users in one place")
 	}
-	if !c.AppendOnly {
+	switch {
+	case !c.AppendOnly && len(c.Save) == 0:
 		c.warnings = append(c.warnings, "appendonly is no: data is lost when the process ends")
-	}
-	if len(c.Save) > 0 {
-		c.warnings = append(c.warnings, "save is set, but this version writes no snapshots: the log alone keeps the data")
+	case !c.AppendOnly:
+		c.warnings = append(c.warnings, "appendonly is no: what is newer than the last snapshot is lost when the process ends unexpectedly")
 	}
 	if err := c.checkTLS(); err != nil {
 		return err

@@ -157,7 +157,11 @@ func TestConfigBindAuto(t *testing.T) {
 func TestConfigWarnings(t *testing.T) {
 	c, err := LoadConfig("", nil, []Pair{{"appendonly", "no"}, {"save", "60 1"}})
 	require.NoError(t, err)
-	require.Len(t, c.Warnings(), 2)
+	require.Len(t, c.Warnings(), 1)
+	require.Contains(t, c.Warnings()[0], "newer than the last snapshot")
+	c, err = LoadConfig("", nil, []Pair{{"appendonly", "no"}})
+	require.NoError(t, err)
+	require.Contains(t, c.Warnings()[0], "data is lost when the process ends")
 }
 
 func TestConfigInclude(t *testing.T) {

@@ -65,6 +65,7 @@ type Server struct {
 	stats    stats
 	fsys     aof.FS
 	aof      *aofLog // nil without appendonly
+	works    works
 	loading  *loading
 	loaded   loadedStats
 	started  int64
@@ -108,6 +109,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	}
 	srv.now = srv.clock.milli()
 	srv.started, srv.runID = srv.now, newRunID()
+	srv.works = works{build: srv.here, saved: time.UnixMilli(srv.now), saveTook: -1, rewriteTook: -1}
 	srv.table.Build = Build()
 	srv.table.Build.Started = srv.started
 	return srv, nil
@@ -135,6 +137,10 @@ func (srv *Server) Run(ctx context.Context) error {
 	})
 	cancel(nil)
 	loader.Wait()
+	srv.endWorks()
+	if e := srv.saveAtEnd(); err == nil {
+		err = e
+	}
 	if e := srv.closeLog(); err == nil {
 		err = e
 	}
@@ -185,6 +191,7 @@ func (srv *Server) tick() int64 {
 		if srv.aof != nil {
 			srv.aof.cron()
 		}
+		srv.worksCron()
 		srv.checkClients()
 	}
 	next := srv.cronAt
@@ -237,7 +244,7 @@ func (srv *Server) checkClients() {
 
 // families returns the rows that are declared in this package.
 func families() [][]commands.Row {
-	return [][]commands.Row{aofRows, configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows, memoryRows, debugRows}
+	return [][]commands.Row{aofRows, persistenceRows, configRows, connectionRows, transactionRows, pubsubRows, clientRows, monitorRows, aclRows, serverRows, slowlogRows, latencyRows, memoryRows, debugRows}
 }
 
 // Table returns a new table of every command of a node.

@@ -15,6 +15,8 @@ type snapshot struct {
 	out   *rdb.Writer
 	now   int64
 	seq   int64 // of the last record that the data holds
+	base  bool  // of a log
+	plain bool  // strings are not compressed
 	pause func()
 }
 
@@ -36,9 +38,10 @@ func (n *snapshot) write(w io.Writer) error {
 		return err
 	}
 	n.out = out
+	out.Encoder.Plain = n.plain
 	for _, aux := range [][2]string{
 		{"redis-ver", compatVersion}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(n.now/1000, 10)},
-		{"aof-base", "1"}, {aof.AuxEpoch, strconv.FormatInt(n.store.Epoch, 10)}, {aof.AuxSeq, strconv.FormatInt(n.seq, 10)},
+		{"aof-base", strconv.Itoa(bit(n.base))}, {aof.AuxEpoch, strconv.FormatInt(n.store.Epoch, 10)}, {aof.AuxSeq, strconv.FormatInt(n.seq, 10)},
 	} {
 		if err := out.Aux(aux[0], aux[1]); err != nil {
 			return err

@@ -24,6 +24,7 @@ type commands struct {
 	Check       checkArgs  `cmd:"" help:"Read the log in a directory, without a node on it, and report what is damaged; the exit code is 0 when nothing is."`
 	Repair      repairArgs `cmd:"" help:"Write what can be read of a damaged log to a new directory."`
 	Version     struct{}   `cmd:"" help:"Print the version."`
+	Build       struct{}   `cmd:"" hidden:"" help:"Make an RDB file from a log, as a child of a node."`
 }
 
 type fileArg struct {

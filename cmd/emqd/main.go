@@ -38,6 +38,9 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stdout, version())
 		return 0
 	}
+	if line.command == "build" {
+		return build(stdout, stderr)
+	}
 	if len(line.dirs) > 0 {
 		return inspect(line.dirs, stdout, stderr)
 	}

@@ -29,6 +29,7 @@ func serve(cfg *server.Config) error {
 	if err != nil {
 		return err
 	}
+	node.BuildIn(executable(), "build")
 	ctx, stop := untilSignal(log, os.Exit)
 	defer stop()
 	return node.Run(ctx)

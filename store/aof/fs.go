@@ -92,6 +92,15 @@ func openDisk(name string, flag int) (File, error) {
 	return diskFile{f}, nil
 }
 
+// OSFile makes a File of an open file of the operating system.
+func OSFile(f *os.File) File { return diskFile{f} }
+
+// Descriptor returns the operating system's file behind f; ok is false when there is none.
+func Descriptor(f File) (file *os.File, ok bool) {
+	d, ok := f.(diskFile)
+	return d.File, ok
+}
+
 func (f diskFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

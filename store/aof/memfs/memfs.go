@@ -28,6 +28,16 @@ type FS struct {
 	names   map[string]*node // as they are
 	durable map[string]*node // as they are after a crash
 	dirs    map[string]bool
+
+	tag    func() int64 // set while states are recorded
+	states []State
+}
+
+// State is what there is between two operations.
+type State struct {
+	Before         string // the operation that comes next
+	Tag            int64
+	Crashed, Alive *FS // after power loss, after the end of the process
 }
 
 // Short as an error of Fail lets a write put down its first N bytes and then fail with Err.
@@ -53,6 +63,10 @@ func New() *FS {
 func (f *FS) Crash() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.crash()
+}
+
+func (f *FS) crash() *FS {
 	after := New()
 	for name, n := range f.durable {
 		c := &node{slices.Clone(n.synced), slices.Clone(n.synced)}
@@ -68,6 +82,24 @@ func (f *FS) Crash() *FS {
 func (f *FS) Kill() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.kill()
+}
+
+// Record keeps the state before every operation from now on, with what tag returned just before it. A nil tag ends that.
+func (f *FS) Record(tag func() int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tag = tag
+}
+
+// States returns what was recorded.
+func (f *FS) States() []State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.states
+}
+
+func (f *FS) kill() *FS {
 	after := New()
 	for name, n := range f.names {
 		c := &node{slices.Clone(n.data), slices.Clone(n.data)}
@@ -128,6 +160,10 @@ func (f *FS) used() int {
 }
 
 func (f *FS) fails(op, name string) error {
+	if f.tag != nil {
+		tag := f.tag()
+		f.states = append(f.states, State{op + " " + filepath.Base(name), tag, f.crash(), f.kill()})
+	}
 	if f.Fail == nil {
 		return nil
 	}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"github.com/echomq/emqd/store"
+	"github.com/echomq/emqd/store/aof"
+)
+
+// buildOrder says what an RDB file is made of: files of a log that do not change any more.
+type buildOrder struct {
+	Dir       string // of the log
+	Prefix    string
+	Manifest  string // its text
+	End       int64  // where the last file is taken to end, 0 for its end
+	Databases int
+	Base      bool // it becomes a base of a log
+	Plain     bool // strings are not compressed
+}
+
+// built is what is known of an RDB file that was made.
+type built struct {
+	Keys, Bytes int64
+	Error       string `json:",omitempty"`
+}
+
+// build makes the RDB file out.
+func (o *buildOrder) build(ctx context.Context, fsys aof.FS, out aof.File) (built, error) {
+	m, err := aof.ParseManifest([]byte(o.Manifest))
+	if err != nil {
+		return built{}, err
+	}
+	files, err := aof.Part(fsys, o.Dir, o.Prefix, *m, o.End)
+	if err != nil {
+		return built{}, err
+	}
+	s, err := o.read(ctx, files)
+	if err != nil {
+		return built{}, err
+	}
+	state := files.State()
+	if t := state.Tail; t != nil {
+		return built{}, fmt.Errorf("%s ends with %s at byte %d", t.File, t.Why, t.Offset)
+	}
+	s.Epoch = state.Epoch
+	w := &pacedWriter{f: out}
+	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: func() {}}
+	if err := n.write(w); err != nil {
+		return built{}, err
+	}
+	if err := w.close(); err != nil {
+		return built{}, err
+	}
+	keys := int64(0)
+	for i := range s.Databases() {
+		keys += int64(s.Len(i))
+	}
+	return built{Keys: keys, Bytes: w.at}, ctx.Err()
+}
+
+// read fills a new store with what files hold.
+func (o *buildOrder) read(ctx context.Context, files *aof.Log) (*store.Store, error) {
+	srv := &Server{store: store.New(o.Databases, rand.Uint64()), table: Table(), clock: newClock()}
+	if err := files.Replay(&replayer{srv: srv, ctx: ctx, now: srv.clock.milli()}); err != nil {
+		return nil, err
+	}
+	for srv.store.Reclaim(1 << 16) { // a table that is being resized would be met twice by a scan
+	}
+	return srv.store, nil
+}
+
+// BuildFromOrder is the part of a node's child process: it reads an order from in, makes the RDB file out, and tells the
+// outcome on result. When in ends before it is done, the node is gone, and so is the child.
+func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
+	var o buildOrder
+	decoder := json.NewDecoder(in)
+	if err := decoder.Decode(&o); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		_, _ = in.Read(make([]byte, 1)) // ends with the node
+		cancel()
+	}()
+	b, err := o.build(ctx, aof.Disk{}, aof.OSFile(out))
+	if err != nil {
+		b.Error = err.Error()
+	}
+	return json.NewEncoder(result).Encode(b)
+}
+
+// pacedWriter appends to a file and syncs it now and then, so that a sync of the log never waits for a large part
+// of it.
+type pacedWriter struct {
+	f        aof.File
+	buf      []byte
+	at       int64
+	unsynced int64
+}
+
+const (
+	pacedWrite = 256 << 10
+	pacedSync  = 4 << 20
+)
+
+func (w *pacedWriter) Write(b []byte) (int, error) {
+	w.buf = append(w.buf, b...)
+	if len(w.buf) >= pacedWrite {
+		return len(b), w.flush()
+	}
+	return len(b), nil
+}
+
+func (w *pacedWriter) flush() error {
+	n, err := w.f.WriteAt(w.buf, w.at)
+	w.at += int64(n)
+	w.unsynced += int64(n)
+	w.buf = w.buf[:0]
+	if err == nil && w.unsynced >= pacedSync {
+		w.unsynced = 0
+		err = w.f.Sync()
+	}
+	return err
+}
+
+// close makes everything durable. The file stays open.
+func (w *pacedWriter) close() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.f.Sync()
+}
+
+// builder makes an RDB file as an order says, and returns when it is durable.
+type builder func(ctx context.Context, o *buildOrder, out aof.File) (built, error)
+
+// here is the builder that works in the node's own process.
+func (srv *Server) here(ctx context.Context, o *buildOrder, out aof.File) (built, error) {
+	return o.build(ctx, srv.fsys, out)
+}
+
+// BuildIn makes the node start the command line, which calls BuildFromOrder with its standard input, its descriptor 3
+// and its standard output, to make RDB files from its log: memory and time of that work are not the node's then. It is
+// called before Run.
+func (srv *Server) BuildIn(command ...string) {
+	srv.works.build = func(ctx context.Context, o *buildOrder, out aof.File) (built, error) {
+		f, ok := aof.Descriptor(out)
+		if !ok {
+			return built{}, errors.New("the file is not the system's")
+		}
+		return buildInChild(ctx, command, o, f)
+	}
+}

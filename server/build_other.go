@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "os/exec"
+
+// startLow starts a process.
+func startLow(child *exec.Cmd) error { return child.Start() }

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/echomq/emqd/store/aof"
+)
+
+// works is the long work beside serving: writing snapshots and making the log short. One runs at a time. The
+// keyspace lock guards it.
+type works struct {
+	build   builder
+	now     *work // the one that runs
+	running sync.WaitGroup
+	closed  bool
+
+	saveDue    bool // BGSAVE SCHEDULE
+	saved      time.Time
+	savedDirty int64 // Store.Dirty at that time
+	saveTried  int64 // Unix ms
+	saveBad    bool
+	saveTook   int64 // seconds, -1 before the first
+	saves      int64
+	noEndSave  bool // SHUTDOWN has decided it
+
+	rewriteDue   bool
+	rewriteBad   bool
+	rewriteTook  int64
+	rewrites     int64
+	failures     int64 // consecutive
+	rewriteRetry int64 // Unix ms before which no rewrite begins by itself
+}
+
+// work is one that runs.
+type work struct {
+	rewrite bool // otherwise a snapshot
+	began   int64
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// begin notes that a work runs; done is called with the keyspace lock held when it has ended.
+func (srv *Server) begin(rewrite bool, do func(w *work) error, done func(w *work, err error)) {
+	w := &work{rewrite: rewrite, began: srv.now}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	srv.works.now = w
+	srv.works.running.Go(func() {
+		err := do(w)
+		srv.mu.Lock()
+		defer srv.mu.Unlock()
+		w.cancel()
+		srv.works.now = nil
+		done(w, err)
+		srv.wake()
+	})
+}
+
+// endWorks stops the work that runs and lets no other begin.
+func (srv *Server) endWorks() {
+	srv.mu.Lock()
+	srv.works.closed = true
+	if w := srv.works.now; w != nil {
+		w.cancel()
+	}
+	srv.mu.Unlock()
+	srv.works.running.Wait()
+}
+
+// cron begins works that are due.
+func (srv *Server) worksCron() {
+	w := &srv.works
+	if w.now != nil || w.closed || srv.loading != nil {
+		return
+	}
+	switch {
+	case w.rewriteDue:
+		srv.rewrite()
+	case w.saveDue, srv.savePointReached():
+		srv.saveBehind()
+	case srv.logGrown():
+		srv.log.Info("the log has grown: writing it anew", "bytes", srv.aof.bytes(), "base", srv.aof.stats.base)
+		srv.rewrite()
+	}
+}
+
+// savePointReached reports whether one of the points of the setting save is reached.
+func (srv *Server) savePointReached() bool {
+	w := &srv.works
+	if w.saveBad && srv.now-w.saveTried < 5000 {
+		return false
+	}
+	changes := srv.changes()
+	for _, p := range srv.cfg.Save {
+		if changes >= p.changes && changes > 0 && srv.now-w.saved.UnixMilli() > p.seconds*1000 {
+			srv.log.Info("a save point is reached", "changes", changes, "seconds", p.seconds)
+			return true
+		}
+	}
+	return false
+}
+
+// changes returns the changes since the last snapshot.
+func (srv *Server) changes() int64 { return srv.store.Dirty() - srv.works.savedDirty }
+
+// dumpName is the file of snapshots.
+func (srv *Server) dumpName() string { return filepath.Join(srv.cfg.Dir, srv.cfg.DBFilename) }
+
+// writeDump makes the snapshot file with what fill writes, at once or not at all.
+func (srv *Server) writeDump(name string, fill func(aof.File) error) error {
+	dir := filepath.Dir(name)
+	temp := filepath.Join(dir, "temp-"+filepath.Base(name))
+	if err := srv.fsys.MakeDir(dir); err != nil {
+		return err
+	}
+	if err := srv.fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := srv.fsys.Create(temp)
+	if err != nil {
+		return err
+	}
+	err = fill(f)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = srv.fsys.Rename(temp, name)
+	}
+	if err != nil {
+		_ = srv.fsys.Remove(temp) // the next one removes it otherwise
+		return err
+	}
+	return srv.fsys.SyncDir(dir)
+}
+
+// save writes a snapshot from memory while nothing else runs.
+func (srv *Server) save() error {
+	began, dirty := srv.clock.milli(), srv.store.Dirty()
+	err := srv.writeDump(srv.dumpName(), func(f aof.File) error {
+		for srv.store.Reclaim(1 << 16) { // a table that is being resized would be met twice by a scan
+		}
+		w := &pacedWriter{f: f}
+		n := &snapshot{store: srv.store, now: srv.clock.milli(), plain: !srv.cfg.RDBCompression, pause: func() {}}
+		if srv.aof != nil {
+			n.seq = srv.aof.w.Seq()
+		}
+		if err := n.write(w); err != nil {
+			return err
+		}
+		return w.close()
+	})
+	srv.savedTo(began, dirty, err)
+	return err
+}
+
+// saveAtEnd writes the snapshot of a node that stops and has save points, unless SHUTDOWN has said otherwise.
+func (srv *Server) saveAtEnd() error {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if len(srv.cfg.Save) == 0 || srv.works.noEndSave || srv.loading != nil {
+		return nil
+	}
+	return srv.save()
+}
+
+// savedTo notes the outcome of a snapshot.
+func (srv *Server) savedTo(began, dirty int64, err error) {
+	w := &srv.works
+	w.saveTook = (srv.clock.milli() - began) / 1000
+	w.saveBad = err != nil
+	if err != nil {
+		srv.log.Error("the snapshot is not written", "file", srv.dumpName(), "error", err)
+		return
+	}
+	w.saved, w.savedDirty = time.UnixMilli(srv.clock.milli()), dirty
+	w.saves++
+	srv.log.Info("a snapshot is written", "file", srv.dumpName(), "seconds", w.saveTook)
+}
+
+// saveBehind writes a snapshot in the background: from the log, of which what is written stays as it is. Without a log
+// there is nothing that stands still but memory, and it is written at once.
+func (srv *Server) saveBehind() {
+	works, l := &srv.works, srv.aof
+	works.saveDue, works.saveTried = false, srv.now
+	if l != nil && l.broken == nil {
+		if err := l.w.Flush(); errors.Is(err, aof.ErrFull) {
+			l.squeeze()
+		} else if err != nil {
+			l.fail(err)
+		}
+	}
+	if l == nil || l.broken != nil || l.w.Buffered() > 0 {
+		_ = srv.save() // it is in the log and in INFO
+		return
+	}
+	m, dirty, name := l.files.Before(l.w.Name(), true), srv.store.Dirty(), srv.dumpName()
+	order := srv.order(m, l.w.Written().Pos, false)
+	srv.begin(false, func(w *work) error {
+		return srv.writeDump(name, func(f aof.File) error {
+			_, err := works.build(w.ctx, order, f)
+			return err
+		})
+	}, func(w *work, err error) { srv.savedTo(w.began, dirty, err) })
+}
+
+// order returns the order for the RDB file of what m holds.
+func (srv *Server) order(m aof.Manifest, end int64, base bool) *buildOrder {
+	return &buildOrder{
+		Dir: srv.aofDir(), Prefix: srv.cfg.AppendFilename, Manifest: string(m.Append(nil)), End: end,
+		Databases: srv.cfg.Databases, Base: base, Plain: !srv.cfg.RDBCompression,
+	}
+}
