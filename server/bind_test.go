@@ -12,6 +12,7 @@ import (
 func TestListenTCP(t *testing.T) {
 	cfg := NewConfig()
 	cfg.AppendOnly = false // what is about the log says so
+	cfg.Dir = t.TempDir()
 	srv, err := New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	require.NoError(t, err)
 	open := func(port int, bind ...string) ([]net.Listener, error) {

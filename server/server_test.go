@@ -19,6 +19,7 @@ func startServer(t testing.TB, change ...func(*Config)) string {
 	t.Helper()
 	cfg := NewConfig()
 	cfg.AppendOnly = false // what is about the log says so
+	cfg.Dir = t.TempDir()
 	for _, f := range change {
 		f(cfg)
 	}

@@ -45,6 +45,7 @@ func Serve(t testing.TB, ln net.Listener, change ...func(*server.Config)) *Node 
 	t.Helper()
 	cfg := server.NewConfig()
 	cfg.AppendOnly = false // what is about the log says so
+	cfg.Dir = t.TempDir()
 	for _, f := range change {
 		f(cfg)
 	}
