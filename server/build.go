@@ -40,6 +40,11 @@ func (o *buildOrder) build(ctx context.Context, fsys aof.FS, out aof.File) (buil
 	if err != nil {
 		return built{}, err
 	}
+	return o.write(ctx, files, out)
+}
+
+// write makes the RDB file out of what files hold.
+func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (built, error) {
 	s, err := o.read(ctx, files)
 	if err != nil {
 		return built{}, err

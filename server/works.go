@@ -110,35 +110,35 @@ func (srv *Server) changes() int64 { return srv.store.Dirty() - srv.works.savedD
 // dumpName is the file of snapshots.
 func (srv *Server) dumpName() string { return filepath.Join(srv.cfg.Dir, srv.cfg.DBFilename) }
 
-// writeDump makes the snapshot file with what fill writes, at once or not at all.
-func (srv *Server) writeDump(name string, fill func(aof.File) error) error {
+// writeWhole makes a file, or replaces one, with what fill writes and makes durable: at once or not at all.
+func writeWhole(fsys aof.FS, name string, fill func(aof.File) error) error {
 	dir := filepath.Dir(name)
 	temp := filepath.Join(dir, "temp-"+filepath.Base(name))
-	if err := srv.fsys.MakeDir(dir); err != nil {
+	if err := fsys.MakeDir(dir); err != nil {
 		return err
 	}
-	if err := srv.fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := srv.fsys.Create(temp)
+	f, err := fsys.Create(temp)
 	if err != nil {
 		return err
 	}
 	err = fill(f)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = srv.fsys.Rename(temp, name)
+		err = fsys.Rename(temp, name)
 	}
 	if err != nil {
-		_ = srv.fsys.Remove(temp) // the next one removes it otherwise
+		_ = fsys.Remove(temp) // the next one removes it otherwise
 		return err
 	}
-	return srv.fsys.SyncDir(dir)
+	return fsys.SyncDir(dir)
 }
 
 // save writes a snapshot from memory while nothing else runs.
 func (srv *Server) save() error {
 	began, dirty := srv.clock.milli(), srv.store.Dirty()
-	err := srv.writeDump(srv.dumpName(), func(f aof.File) error {
+	err := writeWhole(srv.fsys, srv.dumpName(), func(f aof.File) error {
 		for srv.store.Reclaim(1 << 16) { // a table that is being resized would be met twice by a scan
 		}
 		w := &pacedWriter{f: f}
@@ -198,7 +198,7 @@ func (srv *Server) saveBehind() {
 	m, dirty, name := l.files.Before(l.w.Name(), true), srv.store.Dirty(), srv.dumpName()
 	order := srv.order(m, l.w.Written().Pos, false)
 	srv.begin(false, func(w *work) error {
-		return srv.writeDump(name, func(f aof.File) error {
+		return writeWhole(srv.fsys, name, func(f aof.File) error {
 			_, err := works.build(w.ctx, order, f)
 			return err
 		})

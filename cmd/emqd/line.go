@@ -19,12 +19,15 @@ FILE holds settings in Valkey's form, one "name value" a line. Every setting bel
 
 // commands is what emqd can do. The flags of the settings join it in parseLine.
 type commands struct {
-	Serve       fileArg    `cmd:"" default:"withargs" help:"Serve until SIGTERM or SIGINT. This is what emqd does without a command."`
-	Healthcheck fileArg    `cmd:"" help:"Ask the node with the same settings for a PING; the exit code is 0 when it answers."`
-	Check       checkArgs  `cmd:"" help:"Read the log in a directory, without a node on it, and report what is damaged; the exit code is 0 when nothing is."`
-	Repair      repairArgs `cmd:"" help:"Write what can be read of a damaged log to a new directory."`
-	Version     struct{}   `cmd:"" help:"Print the version."`
-	Build       struct{}   `cmd:"" hidden:"" help:"Make an RDB file from a log, as a child of a node."`
+	Serve       fileArg     `cmd:"" default:"withargs" help:"Serve until SIGTERM or SIGINT. This is what emqd does without a command."`
+	Healthcheck fileArg     `cmd:"" help:"Ask the node with the same settings for a PING; the exit code is 0 when it answers."`
+	Check       checkArgs   `cmd:"" help:"Read the log in a directory, without a node on it, and report what is damaged; the exit code is 0 when nothing is."`
+	Repair      repairArgs  `cmd:"" help:"Write what can be read of a damaged log to a new directory."`
+	Backup      backupArgs  `cmd:"" help:"Copy the data of the node with the same settings, which may be serving, to a new directory."`
+	Restore     restoreArgs `cmd:"" help:"Make a backup or an RDB file the data of a node that has none and does not run."`
+	Export      exportArgs  `cmd:"" help:"Write the data of the node with the same settings, which may be serving, as an RDB file."`
+	Version     struct{}    `cmd:"" help:"Print the version."`
+	Build       struct{}    `cmd:"" hidden:"" help:"Make an RDB file from a log, as a child of a node."`
 }
 
 type fileArg struct {
@@ -40,10 +43,26 @@ type repairArgs struct {
 	Out string `arg:"" name:"out" help:"Directory to write, which is empty or does not exist."`
 }
 
+type backupArgs struct {
+	Dest string `arg:"" name:"dest" help:"Directory to write, which has no data."`
+	File string `arg:"" optional:"" name:"file" help:"Configuration file."`
+}
+
+type restoreArgs struct {
+	Source string `arg:"" name:"source" help:"A directory that backup has written, another node's data directory, or an RDB file."`
+	File   string `arg:"" optional:"" name:"file" help:"Configuration file."`
+}
+
+type exportArgs struct {
+	RDB  string `name:"rdb" required:"" placeholder:"RDBFILE" help:"File to write."`
+	File string `arg:"" optional:"" name:"file" help:"Configuration file."`
+}
+
 // line is a command line that was understood.
 type line struct {
-	command string   // serve, healthcheck, check, repair, version, help
+	command string   // serve, healthcheck, check, repair, backup, restore, export, version, help
 	dirs    []string // of check and repair
+	other   string   // what backup and export write, and restore reads
 	file    string
 	flags   []server.Pair
 }
@@ -90,6 +109,12 @@ func parseLine(args []string, stdout io.Writer) (*line, error) {
 		l.dirs = []string{cmds.Check.Dir}
 	case "repair":
 		l.dirs = []string{cmds.Repair.Dir, cmds.Repair.Out}
+	case "backup":
+		l.other, l.file = cmds.Backup.Dest, cmds.Backup.File
+	case "restore":
+		l.other, l.file = cmds.Restore.Source, cmds.Restore.File
+	case "export":
+		l.other, l.file = cmds.Export.RDB, cmds.Export.File
 	}
 	i := 0
 	for s := range flagSettings() {

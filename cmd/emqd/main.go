@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/echomq/emqd/server"
 )
 
 const (
@@ -50,8 +52,18 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	act := serve
-	if line.command == "healthcheck" {
+	move := func(f func(*server.Config, string, io.Writer) error) {
+		act = func(cfg *server.Config) error { return f(cfg, line.other, stdout) }
+	}
+	switch line.command {
+	case "healthcheck":
 		act = healthcheck
+	case "backup":
+		move(server.Backup)
+	case "restore":
+		move(server.Restore)
+	case "export":
+		move(server.Export)
 	}
 	if err := act(cfg); err != nil {
 		_, _ = fmt.Fprintf(stderr, "emqd: %v\n", err)
