@@ -124,9 +124,12 @@ func (srv *Server) serveReady() {
 	srv.touchedBy = srv.touchedBy[:0]
 }
 
+// serveKey runs the clients that wait for one key, oldest first. A run may change the list, which is in the order of
+// waiting, so the next one is looked for behind the last.
 func (srv *Server) serveKey(t touch) {
 	var refused *commands.Row // an exclusive row whose oldest waiter was not served
-	for _, w := range slices.Clone(srv.parked[t.db][t.key]) {
+	for i := 0; i < len(srv.parked[t.db][t.key]); i++ {
+		w := srv.parked[t.db][t.key][i]
 		if w.s.waiting != w || w.row == refused {
 			continue
 		}
@@ -134,16 +137,21 @@ func (srv *Server) serveKey(t touch) {
 		if w.row.Has(commands.Write) && w.s.fd >= 0 && hungUp(w.s.fd) {
 			continue
 		}
-		err := srv.retry(w, true)
-		if commands.IsWait(err) {
-			if w.row.Has(commands.Exclusive) {
-				refused = w.row
-			}
-			continue
+		switch err := srv.retry(w, true); {
+		case !commands.IsWait(err):
+			srv.release(w)
+		case w.row.Has(commands.Exclusive):
+			refused = w.row
 		}
-		srv.release(w)
+		at, still := slices.BinarySearchFunc(srv.parked[t.db][t.key], w.seq, (*waiter).since)
+		if i = at - 1; still {
+			i = at
+		}
 	}
 }
+
+// since compares the beginnings of waits.
+func (w *waiter) since(seq uint64) int { return cmp.Compare(w.seq, seq) }
 
 // retry runs a parked command again in its own database, if its client may still run it.
 func (srv *Server) retry(w *waiter, mayBlock bool) error {

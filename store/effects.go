@@ -60,11 +60,11 @@ func (f *Effects) AppendTouched(dst []Touch, i int) []Touch {
 	return append(dst, Touch{int(c.db), f.Arg(i, 0)})
 }
 
-// Serves reports whether command i may have brought what a client waits for. What only takes entries of a stream away,
-// or notes who has them, does not: workers that acknowledge do not stir those that wait.
+// Serves reports whether command i may have brought what a client waits for. What only takes elements away, or notes who
+// has an entry of a stream, does not: workers that claim, settle or acknowledge do not stir those that wait.
 func (f *Effects) Serves(i int) bool {
 	switch f.cmds[i].name {
-	case "XACK", "XCLAIM", "XDEL", "XTRIM", "XSETID":
+	case "ZREM", "LPOP", "RPOP", "LREM", "LTRIM", "SREM", "XACK", "XCLAIM", "XDEL", "XTRIM", "XSETID":
 		return false
 	case "XGROUP":
 		return string(f.Arg(i, 0)) == "DESTROY" // who waits as its consumer is refused
