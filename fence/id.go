@@ -31,6 +31,13 @@ const (
 // ts(41) << 22 | node(10) << 12 | seq(12).
 type Snowflake int64
 
+// SnowflakeAt is the number of the Unix ms at with the low 22 bits of low for node and sequence. A time that no
+// snowflake can have counts as the nearest that one can.
+func SnowflakeAt(at, low int64) Snowflake {
+	ms := min(max(at-SnowflakeEpoch, 0), 1<<timeBits-1)
+	return Snowflake(ms<<(nodeBits+seqBits) | low&(1<<(nodeBits+seqBits)-1))
+}
+
 // UnixMilli is when the id was minted, in Unix ms.
 func (s Snowflake) UnixMilli() int64 { return int64(s)>>(nodeBits+seqBits) + SnowflakeEpoch }
 

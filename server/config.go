@@ -91,6 +91,10 @@ type Config struct {
 	StreamNodeMaxBytes     int64 `name:"stream-node-max-bytes" default:"4096" group:"encodings" kind:"memory" range:"0,9223372036854775807" live:"yes" store:"StreamNodeBytes" help:"bytes of a node of a stream; 0 for no limit"`
 	StreamNodeMaxEntries   int64 `name:"stream-node-max-entries" default:"100" group:"encodings" range:"0,9223372036854775807" live:"yes" store:"StreamNodeEntries" help:"entries of a node of a stream; 0 for no limit"`
 
+	Pump           Interval `name:"pump" default:"0" group:"background" live:"apply" help:"how often the node itself moves jobs that are due, such as 250ms; 0 leaves them to the workers"`
+	PumpMaxStalled int64    `name:"pump-max-stalled" default:"3" group:"background" range:"1,9223372036854775807" live:"yes" help:"stalls at which the pump makes a job dead"`
+	PumpBatch      int      `name:"pump-batch" default:"100" group:"background" range:"1,256" live:"yes" help:"jobs of one queue that the pump moves in one step"`
+
 	Hz                   int    `name:"hz" default:"10" group:"background" range:"-2147483648,2147483647" clamp:"1,500" live:"yes" help:"rounds of background work a second, held between 1 and 500"`
 	DynamicHz            bool   `name:"dynamic-hz" default:"yes" group:"accepted" hidden:"yes" live:"yes" help:"no effect"`
 	ActiveExpireEffort   int    `name:"active-expire-effort" default:"1" group:"background" range:"1,10" live:"yes" help:"how eagerly expired keys are looked for"`

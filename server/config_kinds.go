@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ClientClass is a class of clients with an output limit of its own.
@@ -204,6 +205,31 @@ func (r *Reserve) words() []string {
 		return []string{fmt.Sprintf("%d%%", r.n)}
 	}
 	return []string{strconv.FormatInt(r.n, 10)}
+}
+
+// Interval is a time between two runs in milliseconds, 0 for never.
+type Interval int64
+
+func (i *Interval) parse(args []string) error {
+	if len(args) != 1 {
+		return refusal("wrong number of arguments")
+	}
+	d, err := time.ParseDuration(args[0])
+	if err != nil {
+		return refusal("argument must be a time such as 250ms or 1s, or 0")
+	}
+	if d != 0 && (d < time.Millisecond || d > time.Hour) {
+		return refusal("argument must be between 1ms and 1h, or 0")
+	}
+	*i = Interval(d.Milliseconds())
+	return nil
+}
+
+func (i *Interval) words() []string {
+	if *i == 0 {
+		return []string{"0"}
+	}
+	return []string{strconv.FormatInt(int64(*i), 10) + "ms"}
 }
 
 // keyEventLetters is the letters of notify-keyspace-events in the order in which Valkey shows

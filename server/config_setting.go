@@ -135,8 +135,11 @@ func (s *setting) shape(t reflect.Type) {
 	default:
 		s.Kind = s.kind
 	}
-	if t == reflect.TypeFor[KeyEvents]() || t == reflect.TypeFor[Reserve]() {
+	switch t {
+	case reflect.TypeFor[KeyEvents](), reflect.TypeFor[Reserve]():
 		s.List, s.Kind = false, "text"
+	case reflect.TypeFor[Interval]():
+		s.List, s.Kind = false, "time"
 	}
 }
 

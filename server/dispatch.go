@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/store"
 )
 
 // dispatch answers one command of a session: finds its row, passes it through the gates, and queues or
@@ -128,9 +129,7 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	if !commands.IsWait(err) {
 		srv.feedMonitors(s, row, args)
 	}
-	if row.Has(commands.KeyEvents) {
-		tellEffects(c.Tx, effects)
-	}
+	srv.tell(c.Tx, row, effects)
 	if s.tracking != nil {
 		srv.remember(s, row, args)
 		if s.tx == nil && !s.inExec { // CLIENT CACHING before MULTI is for the whole transaction
@@ -161,6 +160,14 @@ func (srv *Server) guarded(c *commands.Call) (err error) {
 	return c.Run()
 }
 
+// tell announces the effects from first on for a row that announces none itself.
+func (srv *Server) tell(tx *store.Tx, row *commands.Row, first int) {
+	if !row.Has(commands.KeyEvents) {
+		return
+	}
+	tellEffects(tx, first)
+}
+
 // settle tells everyone who has an interest what the open transaction did, and ends it.
 func (srv *Server) settle() {
 	tx := srv.call.Tx
@@ -173,6 +180,9 @@ func (srv *Server) settle() {
 		}
 		if srv.aof != nil {
 			srv.aof.append(f)
+		}
+		if srv.pump.on {
+			srv.pump.noteEffects(srv, f)
 		}
 	}
 	for _, e := range tx.Events() {

@@ -84,11 +84,13 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 }
 
 // Guard is commands.Host's: the write guard for rows that check it themselves.
-func (s *session) Guard(row *commands.Row) error {
-	if err := s.srv.memoryGuard(row); err != nil {
+func (s *session) Guard(row *commands.Row) error { return s.srv.guard(row) }
+
+func (srv *Server) guard(row *commands.Row) error {
+	if err := srv.memoryGuard(row); err != nil {
 		return err
 	}
-	return s.srv.logGuard(row)
+	return srv.logGuard(row)
 }
 
 func gateLog(srv *Server, _ *session, row *commands.Row, _ [][]byte) error {

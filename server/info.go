@@ -299,6 +299,7 @@ func infoEMQ(srv *Server, w *infoWriter) {
 	w.field("emq_wire", fence.Wire)
 	w.field("emq_epoch", srv.store.Epoch)
 	w.field("orphans_dropped", srv.store.Stats.OrphansDropped)
+	srv.pump.info(srv, w)
 	for _, row := range srv.table.Rows() {
 		if len(row.Tokens) == 0 {
 			continue

@@ -56,6 +56,7 @@ type Server struct {
 	keysAt   []commands.KeyAt
 	monitors []*session
 	pause    pause
+	pump     pump
 	unblocks []unblock
 	noExpire bool // DEBUG SET-ACTIVE-EXPIRE 0
 	slowlog  slowlog
@@ -107,7 +108,11 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	if err := srv.listenForEvents(cfg); err != nil {
 		return nil, err
 	}
+	cfg.OnSet("pump", srv.followPump)
 	srv.now = srv.clock.milli()
+	if err := srv.followPump(cfg); err != nil {
+		return nil, err
+	}
 	srv.started, srv.runID = srv.now, newRunID()
 	srv.works = works{build: srv.here, saved: time.UnixMilli(srv.now), saveTook: -1, rewriteTook: -1}
 	srv.table.Build = Build()
@@ -195,6 +200,9 @@ func (srv *Server) tick() int64 {
 		srv.checkClients()
 	}
 	next := srv.cronAt
+	if srv.pump.on {
+		next = min(next, srv.runPump())
+	}
 	if at := srv.expire(); at != 0 && at < next {
 		next = at
 	}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/fence"
+)
+
+// call begins the arguments of a call on the queue that is visited: the name, and the keys of these kinds.
+func (p *pump) call(name string, kinds ...fence.Kind) {
+	p.args = append(p.args[:0], []byte(name), strconv.AppendInt(nil, int64(len(kinds)), 10))
+	for _, kind := range kinds {
+		p.args = append(p.args, fence.AppendKey(nil, p.base, kind))
+	}
+}
+
+func (p *pump) number(n int64) { p.args = append(p.args, strconv.AppendInt(nil, n, 10)) }
+
+// pumpPromote makes due jobs of both kinds pending.
+func (srv *Server) pumpPromote(i, limit int) {
+	p := &srv.pump
+	p.call("emq.group.promote", fence.Schedule, fence.Pending, fence.Base)
+	p.number(int64(limit))
+	if srv.pumpCall(i, srv.table.Lookup(p.args[0])) == nil {
+		released, _ := srv.call.Moved()
+		p.stats.promoted += int64(released)
+	}
+	srv.serveReady()
+}
+
+// pumpRecover takes back the jobs of both kinds whose leases have lapsed.
+func (srv *Server) pumpRecover(i, limit int) {
+	p := &srv.pump
+	p.call("emq.group.stalled.check", fence.Active, fence.Pending, fence.Dead, fence.Base)
+	p.number(srv.cfg.PumpMaxStalled)
+	p.number(int64(limit))
+	if srv.pumpCall(i, srv.table.Lookup(p.args[0])) == nil {
+		released, buried := srv.call.Moved()
+		p.stats.recovered += int64(released)
+		p.stats.dead += int64(buried)
+	}
+	srv.serveReady()
+}
+
+// pumpFire adds the jobs of repeatables that are due. One that cannot be added does not keep the others.
+func (srv *Server) pumpFire(i, limit int) {
+	p := &srv.pump
+	for passed := 0; limit > 0; limit-- {
+		name, ok := srv.dueRepeatable(i, passed)
+		if !ok {
+			return
+		}
+		p.call("pump.fire", fence.Repeat, fence.Pending)
+		p.args = append(p.args, name)
+		switch err := srv.pumpCall(i, commands.PumpFire()); {
+		case err != nil:
+			passed++
+		case string(p.reply) == commands.PumpDone:
+			p.stats.fired++
+		default:
+			p.stats.skipped++
+		}
+		srv.serveReady()
+	}
+}
+
+// dueRepeatable returns the name of the repeatable job at this rank when it is due.
+func (srv *Server) dueRepeatable(i, rank int) (name []byte, ok bool) {
+	tx := srv.store.Begin(i, srv.now, true)
+	defer tx.Commit()
+	set, err := tx.ZSet(fence.AppendKey(nil, srv.pump.base, fence.Repeat))
+	if err != nil {
+		return nil, false
+	}
+	name, at, ok := set.At(rank)
+	if !ok || at > float64(srv.now) {
+		return nil, false
+	}
+	return append([]byte(nil), name...), true
+}
+
+// pumpDeliver applies the signals in the outbox, oldest first. It reports whether the queue is worth another look soon:
+// not when every signal that is there was put back.
+func (srv *Server) pumpDeliver(i, limit int) bool {
+	p := &srv.pump
+	before := p.stats.moved()
+	tx := srv.store.Begin(i, srv.now, true)
+	box, err := tx.List(fence.AppendKey(nil, p.base, fence.Outbox))
+	held := 0
+	if err == nil {
+		held = box.Len()
+	}
+	tx.Commit()
+	back := 0
+	for n := min(limit, held); n > 0; n-- {
+		p.call("pump.deliver", fence.Outbox)
+		if srv.pumpCall(i, commands.PumpDeliver()) != nil {
+			return true
+		}
+		switch string(p.reply) {
+		case commands.PumpDone:
+			p.stats.delivered++
+		case commands.PumpDropped:
+			p.stats.dropped++
+			srv.log.Warn("dropped a signal between flows that cannot be read", "queue", string(fence.Queue(p.base)))
+		default:
+			back++
+			p.stats.refused++
+		}
+		srv.serveReady()
+	}
+	return back < held || p.stats.moved() != before
+}
+
+// info writes the counters of the pump.
+func (p *pump) info(srv *Server, w *infoWriter) {
+	queues := 0
+	for _, d := range p.dbs {
+		queues += len(d.queues)
+	}
+	w.field("pump_interval_ms", int64(srv.cfg.Pump))
+	w.field("pump_queues", queues)
+	w.field("pump_promoted", p.stats.promoted)
+	w.field("pump_recovered", p.stats.recovered)
+	w.field("pump_dead", p.stats.dead)
+	w.field("pump_fired", p.stats.fired)
+	w.field("pump_skipped", p.stats.skipped)
+	w.field("pump_delivered", p.stats.delivered)
+	w.field("pump_dropped", p.stats.dropped)
+	w.field("pump_refused", p.stats.refused)
+	w.field("pump_looks", p.stats.looks)
+	w.field("pump_last_run", p.stats.lastRun)
+}
