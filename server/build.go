@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"time"
 
 	"github.com/echomq/emqd/store"
 	"github.com/echomq/emqd/store/aof"
@@ -54,7 +55,7 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 		return built{}, fmt.Errorf("%s ends with %s at byte %d", t.File, t.Why, t.Offset)
 	}
 	s.Epoch = state.Epoch
-	w := &pacedWriter{f: out}
+	w := &pacedWriter{f: out, gently: true}
 	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: func() {}}
 	if err := n.write(w); err != nil {
 		return built{}, err
@@ -101,18 +102,23 @@ func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
 	return json.NewEncoder(result).Encode(b)
 }
 
-// pacedWriter appends to a file and syncs it now and then, so that a sync of the log never waits for a large part
-// of it.
+// pacedWriter appends to a file and sends it to the disk part by part, so that a sync of the log never waits for a
+// large part of it.
 type pacedWriter struct {
-	f        aof.File
-	buf      []byte
-	at       int64
-	unsynced int64
+	f      aof.File
+	gently bool // rests between the parts
+	buf    []byte
+	at     int64
+	sent   int64 // up to there
 }
 
 const (
 	pacedWrite = 256 << 10
-	pacedSync  = 4 << 20
+	pacedPart  = 512 << 10
+	// After a part the disk is left alone for this many times as long as the part took.
+	pacedRest    = 3
+	longestRest  = 30 * time.Millisecond
+	shortestRest = 2 * time.Millisecond
 )
 
 func (w *pacedWriter) Write(b []byte) (int, error) {
@@ -126,13 +132,19 @@ func (w *pacedWriter) Write(b []byte) (int, error) {
 func (w *pacedWriter) flush() error {
 	n, err := w.f.WriteAt(w.buf, w.at)
 	w.at += int64(n)
-	w.unsynced += int64(n)
 	w.buf = w.buf[:0]
-	if err == nil && w.unsynced >= pacedSync {
-		w.unsynced = 0
-		err = w.f.Sync()
+	if err != nil || w.at-w.sent < pacedPart {
+		return err
 	}
-	return err
+	began := time.Now()
+	if err := sendOut(w.f, w.sent, w.at-w.sent); err != nil {
+		return err
+	}
+	w.sent = w.at
+	if w.gently {
+		time.Sleep(min(max(pacedRest*time.Since(began), shortestRest), longestRest))
+	}
+	return nil
 }
 
 // close makes everything durable. The file stays open.

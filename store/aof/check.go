@@ -123,8 +123,9 @@ func (c *checker) files(dir string, keep sink) ([]FileReport, error) {
 	}
 	var all []FileReport
 	items := c.log.files()
+	written := c.log.written(items)
 	for i, it := range items {
-		r, err := c.file(it, i == len(items)-1, keep)
+		r, err := c.file(it, i >= written-1, keep)
 		if err != nil {
 			return all, err
 		}

@@ -157,3 +157,23 @@ func (l *Log) decided() {
 	}
 	l.doubt = nil
 }
+
+// written returns how many of the files there are without the increments at the end that are staged and have no records.
+func (l *Log) written(items []Item) int {
+	for n := len(items); n > 1; n-- {
+		f, err := l.fs.Open(l.path(items[n-1].Name))
+		if err != nil {
+			return n
+		}
+		w, err := newWindow(f, items[n-1].Name)
+		staged := false
+		if err == nil {
+			s, err := newScanner(w, 0)
+			staged = err == nil && s.ours && s.head.next == 0 && string(w.at(s.off, int64(len(recordWord)))) != recordWord
+		}
+		if err := f.Close(); err != nil || !staged {
+			return n
+		}
+	}
+	return min(len(items), 1)
+}
