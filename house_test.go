@@ -41,6 +41,7 @@ var imports = map[string][]string{
 	"parity/wire":           {"server/resp", "parity/script"},
 	"parity/node":           {"server", "server/resp", "parity/script", "parity/wire", "github.com/stretchr/testify/..."},
 	"docs/examples/lanes":   {"github.com/redis/go-redis/..."},
+	"docs/examples/flow":    {"github.com/redis/go-redis/..."},
 	"docs/examples/worker":  {"github.com/redis/go-redis/..."},
 	"parity/real":           {"parity/wire", "github.com/stretchr/testify/..."},
 }
