@@ -66,6 +66,7 @@ type Config struct {
 	LatencyTracking         bool        `name:"latency-tracking" default:"yes" group:"watch" live:"yes" help:"keep the latency distribution of each command"`
 	LatencyPercentiles      percentiles `name:"latency-tracking-info-percentiles" default:"50 99 99.9" group:"watch" live:"yes" help:"percentiles in INFO latencystats"`
 	KeyEvents               KeyEvents   `name:"notify-keyspace-events" default:"" group:"watch" live:"yes" help:"classes of keyspace events published, as letters: K E g $ l s h z x e t d m n A"`
+	EMQEvents               bool        `name:"emq-events" default:"no" group:"watch" live:"yes" help:"publish each transition of a job on its queue's events channel"`
 
 	Install                  bool       `name:"install" default:"no" group:"data" help:"install the EchoMQ wire version at start where none is"`
 	Dir                      string     `name:"dir" default:"." group:"data" live:"protected" help:"directory of the data"`

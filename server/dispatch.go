@@ -130,6 +130,12 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 		srv.feedMonitors(s, row, args)
 	}
 	srv.tell(c.Tx, row, effects)
+	if row.Has(commands.KeyEvents) {
+		tellEffects(c.Tx, effects)
+		if srv.cfg.EMQEvents && srv.pubsub.any() {
+			srv.noteLifecycle(row, effects)
+		}
+	}
 	if s.tracking != nil {
 		srv.remember(s, row, args)
 		if s.tx == nil && !s.inExec { // CLIENT CACHING before MULTI is for the whole transaction
@@ -188,6 +194,7 @@ func (srv *Server) settle() {
 	for _, e := range tx.Events() {
 		srv.announce(e)
 	}
+	srv.announceLifecycle()
 	tx.Commit()
 	if !srv.tracked.empty() {
 		srv.tellTracking()
