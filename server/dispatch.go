@@ -130,12 +130,6 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 		srv.feedMonitors(s, row, args)
 	}
 	srv.tell(c.Tx, row, effects)
-	if row.Has(commands.KeyEvents) {
-		tellEffects(c.Tx, effects)
-		if srv.cfg.EMQEvents && srv.pubsub.any() {
-			srv.noteLifecycle(row, effects)
-		}
-	}
 	if s.tracking != nil {
 		srv.remember(s, row, args)
 		if s.tx == nil && !s.inExec { // CLIENT CACHING before MULTI is for the whole transaction
@@ -172,6 +166,9 @@ func (srv *Server) tell(tx *store.Tx, row *commands.Row, first int) {
 		return
 	}
 	tellEffects(tx, first)
+	if srv.cfg.EMQEvents && srv.pubsub.any() {
+		srv.noteLifecycle(row, first)
+	}
 }
 
 // settle tells everyone who has an interest what the open transaction did, and ends it.

@@ -51,6 +51,7 @@ type Server struct {
 	parkSeq   uint64
 
 	pubsub    pubsub
+	lifecycle []lifecycleEvent // of the open transaction
 	tracked   trackingTable
 	trackers  int // sessions that track
 	keysAt    []commands.KeyAt
@@ -67,30 +68,6 @@ type Server struct {
 	fsys      aof.FS
 	aof       *aofLog // nil without appendonly
 	works     works
-	loading   *loading
-	loaded    loadedStats
-	started   int64
-	runID     string
-	cronAt    int64
-	stop      func(error)  // ends Run
-	listener  net.Listener // given by Listen instead of the port setting
-	wake      func()       // interrupts the event loop's sleep
-	pubsub    pubsub
-	lifecycle []lifecycleEvent // of the open transaction
-	tracked   trackingTable
-	trackers  int // sessions that track
-	keysAt    []commands.KeyAt
-	monitors  []*session
-	pause     pause
-	unblocks  []unblock
-	noExpire  bool // DEBUG SET-ACTIVE-EXPIRE 0
-	slowlog   slowlog
-	latency   latencyEvents
-	acl       *acl
-	scratch   aclScratch
-	stats     stats
-	fsys      aof.FS
-	aof       *aofLog // nil without appendonly
 	loading   *loading
 	loaded    loadedStats
 	started   int64
