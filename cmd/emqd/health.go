@@ -56,8 +56,9 @@ func ask(out io.Writer, in *bufio.Reader, args ...string) (string, error) {
 	for _, a := range args {
 		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(a), a)
 	}
-	if _, err := out.Write(request); err != nil {
-		return "", err
+	_, err := out.Write(request)
+	if err != nil {
+		return "", fmt.Errorf("no reply to %s: %w", args[0], err)
 	}
 	reply, err := in.ReadString('\n')
 	if err != nil {
