@@ -128,8 +128,11 @@ func (l *Log) holdsData(name string, next int64) (bool, error) {
 		return false, err
 	}
 	s, err := newScanner(w, 0)
+	if err == nil && !s.ours && (s.tail != nil || s.lastByte(0) < 0) {
+		return false, w.err // a head that was being written
+	}
 	if err != nil || !s.ours {
-		return next == 0, nil
+		return next == 0, w.err
 	}
 	if s.head.next != 0 && s.head.next < next {
 		return false, nil
