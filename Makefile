@@ -13,8 +13,9 @@ CALLS ?= 2000000
 EMQ_CALLS ?= 200000
 SEED  ?= 0
 JOBS  ?= 100000
+ROUNDS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers fuzz-differential fuzz-emq ratios generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash fuzz-differential fuzz-emq ratios generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -60,6 +61,11 @@ fuzz-differential: redis-server
 # workers has crashing workers work many jobs: none may be lost, none completed twice.
 workers:
 	go test ./docs/examples/worker -run '^TestWorkersLoseNoJob$$' -v -count 1 -timeout 3h -jobs $(JOBS)
+
+# crash plays crashes at every operation on the log's files, and kills a node 200 times under clients that keep account.
+crash:
+	go test ./server -run '^TestCrashEverywhere$$' -v -count 1 -timeout 1h -crash-turns 150 -crash-seed $(SEED)
+	go test ./parity/crash -run '^TestKill$$' -v -count 1 -timeout 1h -rounds $(ROUNDS) -seed $(SEED)
 
 # fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every
 # reply and the whole keyspace.

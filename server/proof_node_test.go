@@ -42,7 +42,7 @@ type quiet struct{}
 func (quiet) flush(*session)         {}
 func (quiet) resume(*session)        {}
 func (q quiet) close(*session)       {}
-func silent() *slog.Logger           { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func mute() *slog.Logger             { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 func (b *bare) digest() store.Digest { return b.srv.store.Digest(1) } // an instant at which everything is visible
 
 func newBare(t testing.TB, d *disk, seed uint64) *bare {
@@ -58,7 +58,7 @@ func (b *bare) start(change ...func(*Config)) error {
 	for _, f := range change {
 		f(cfg)
 	}
-	srv, err := New(cfg, silent())
+	srv, err := New(cfg, mute())
 	require.NoError(b.t, err)
 	srv.fsys = b.d
 	b.epoch.Store(0)
@@ -195,7 +195,7 @@ func inspect(fsys aof.FS) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	srv := &Server{store: store.New(16, 1), table: proofTable, clock: newClock(), log: silent()}
+	srv := &Server{store: store.New(16, 1), table: proofTable, clock: newClock(), log: mute()}
 	srv.call.Reply = new(commands.Reply)
 	if err := files.Replay(&replayer{srv: srv, ctx: context.Background(), now: srv.clock.milli()}); err != nil {
 		return found{}, err

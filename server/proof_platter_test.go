@@ -138,12 +138,12 @@ func (p *platter) after(what fate) *memfs.FS {
 	return out
 }
 
-func always(int) bool { return true }
-func never(int) bool  { return false }
+func always(int) bool     { return true }
+func neverThere(int) bool { return false }
 
 // dropped and kept are the two ends: nothing of what was not synced is there, or all of it.
 var (
-	dropped = fate{never, func(f *platterFile) []byte { return f.synced }}
+	dropped = fate{neverThere, func(f *platterFile) []byte { return f.synced }}
 	kept    = fate{always, func(f *platterFile) []byte { return f.cut(f.pendingBytes()) }}
 	zeroed  = fate{always, func(f *platterFile) []byte {
 		data := slices.Clone(f.synced)
