@@ -64,7 +64,7 @@ workers:
 
 # crash plays crashes at every operation on the log's files, and kills a node 200 times under clients that keep account.
 crash:
-	go test ./server -run '^TestCrashEverywhere$$' -v -count 1 -timeout 1h -crash-turns 150 -crash-seed $(SEED)
+	go test ./server -run '^Test(Crash|Fault|Flip)Every' -v -count 1 -timeout 1h -fault-step 1 -crash-turns 60 -crash-seed $(SEED)
 	go test ./parity/crash -run '^TestKill$$' -v -count 1 -timeout 1h -rounds $(ROUNDS) -seed $(SEED)
 
 # fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every

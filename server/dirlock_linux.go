@@ -1,8 +1,10 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -10,13 +12,22 @@ import (
 // dirLock keeps a second node off a directory. Its zero value holds nothing.
 type dirLock struct{ dir *os.File }
 
+// lockPatience is how long lockDir waits: a node that was killed while it was starting a child process has left its lock
+// to the child until that executes its program.
+const lockPatience = 3 * time.Second
+
 // lockDir takes the lock of a directory; it ends with the process at the latest.
 func lockDir(dir string) (dirLock, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return dirLock{}, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	lock := func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+	err = lock()
+	for began := time.Now(); errors.Is(err, unix.EWOULDBLOCK) && time.Since(began) < lockPatience; err = lock() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
 		_ = f.Close() // nothing was written
 		return dirLock{}, fmt.Errorf("%s is used by another emqd: %w", dir, err)
 	}

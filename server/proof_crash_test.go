@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	crashTurns = flag.Int("crash-turns", 30, "turns of each life in TestCrashEverywhere")
+	crashTurns = flag.Int("crash-turns", 8, "turns of each life in TestCrashEverywhere")
 	crashSeed  = flag.Uint64("crash-seed", 0, "seed of the crash tests, 0 for a new one")
 )
 
@@ -113,9 +113,15 @@ func TestCrashEverywhere(t *testing.T) {
 		for life := range 4 {
 			require.NoError(t, b.start(func(c *Config) { c.AppendFsync = fsync }))
 			require.EqualValues(t, life+1, b.srv.store.Epoch)
-			for range turns {
+			for i := range turns {
 				require.NotEmpty(t, b.work())
+				if life >= 2 && i == turns/2 {
+					b.srv.mu.Lock()
+					b.srv.rewrite()
+					b.srv.mu.Unlock()
+				}
 			}
+			b.srv.works.running.Wait() // a rewrite in the background; crashes in it are played below
 			switch life {
 			case 0, 2: // killed: the files are what the next life finds
 			case 1:

@@ -54,7 +54,7 @@ func newBare(t testing.TB, d *disk, seed uint64) *bare {
 // start is a start of the node on what its disk holds.
 func (b *bare) start(change ...func(*Config)) error {
 	cfg := NewConfig()
-	cfg.Dir = "/data"
+	cfg.Dir, cfg.Install = "/data", true
 	for _, f := range change {
 		f(cfg)
 	}
@@ -62,6 +62,7 @@ func (b *bare) start(change ...func(*Config)) error {
 	require.NoError(b.t, err)
 	srv.fsys = b.d
 	b.epoch.Store(0)
+	b.written.Add(1) // the fence, which a start may install
 	load, err := srv.prepare(context.Background())
 	if err != nil {
 		return err
@@ -75,7 +76,10 @@ func (b *bare) start(change ...func(*Config)) error {
 	b.connect()
 	b.epoch.Store(srv.store.Epoch)
 	b.note()
-	b.acked.Store(srv.aof.w.Seq()) // what it has read is what clients see from now on
+	if srv.aof.w.Seq() == 1 {
+		b.digests[0] = store.New(16, 1).Digest(1)
+	}
+	b.acked.Store(srv.aof.w.Synced().Seq) // what it has read is what clients see from now on
 	return nil
 }
 
@@ -223,7 +227,7 @@ func (b *bare) again(fsys *memfs.FS, want found, r *rand.Rand) (points int) {
 	n.digests[want.seq] = want.digest
 	n.acked.Store(want.seq)
 	n.written.Store(want.seq)
-	require.NoError(b.t, n.start())
+	require.NoError(b.t, n.start(func(c *Config) { c.Install = false }))
 	require.Equal(b.t, want.seq, n.srv.aof.w.Seq())
 	require.Equal(b.t, want.epoch+1, n.srv.store.Epoch)
 	p := newPlatter()

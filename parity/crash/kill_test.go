@@ -33,6 +33,7 @@ type killed struct {
 	log    *os.File
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process has ended
+	exit   error         // how it ended
 
 	mu   sync.Mutex
 	cond *sync.Cond
@@ -50,7 +51,7 @@ func (k *killed) begin() {
 	cmd, ended := k.cmd, make(chan struct{})
 	k.ended = ended
 	go func() {
-		_ = cmd.Wait() // says that it was killed
+		k.exit = cmd.Wait() // says that it was killed
 		close(ended)
 	}()
 }
@@ -61,7 +62,7 @@ func (k *killed) ready() {
 		select {
 		case <-k.ended:
 			text, _ := os.ReadFile(k.log.Name()) // for the message alone
-			require.Fail(k.t, "emqd does not start", "%s", text[max(len(text)-3000, 0):])
+			require.Fail(k.t, "emqd does not start", "%v\n%s", k.exit, text[max(len(text)-1000, 0):])
 		case <-every:
 		}
 		c, err := net.Dial("unix", k.socket)

@@ -67,6 +67,10 @@ func (l *Log) mend() error {
 	if err := f.Truncate(s.good); err != nil {
 		return err
 	}
+	// The end must not be there while what is cut off still is.
+	if err := f.Sync(); err != nil {
+		return err
+	}
 	if s.ours && !s.full && !s.more {
 		end := appendEnd(nil, s.next-1, s.head.salt)
 		if _, err := f.WriteAt(end, s.good); err != nil {
