@@ -84,6 +84,7 @@ func (o *buildOrder) read(ctx context.Context, files *aof.Log) (*store.Store, er
 // BuildFromOrder is the part of a node's child process: it reads an order from in, makes the RDB file out, and tells the
 // outcome on result. When in ends before it is done, the node is gone, and so is the child.
 func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
+	lowerPriority()
 	var o buildOrder
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&o); err != nil {

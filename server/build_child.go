@@ -28,7 +28,7 @@ func buildInChild(ctx context.Context, command []string, o *buildOrder, out *os.
 	if err != nil {
 		return b, err
 	}
-	if err := startLow(child); err != nil {
+	if err := child.Start(); err != nil {
 		return b, errors.Join(err, in.Close())
 	}
 	_, sendErr := in.Write(order)

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"os/exec"
-	"runtime"
+	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -23,15 +23,16 @@ func sendOut(f aof.File, from, n int64) error {
 	return nil // a file system that cannot do it leaves more to the sync
 }
 
-// startLow starts a process with the lowest priority.
-func startLow(child *exec.Cmd) error {
-	started := make(chan error, 1)
-	go func() {
-		// The child inherits the priority of the thread that starts it. The thread ends with the goroutine, which
-		// stays locked to it: nothing may raise the priority again.
-		runtime.LockOSThread()
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 19) // without it the child is only less polite
-		started <- child.Start()
-	}()
-	return <-started
+// lowerPriority gives this process the lowest priority. It is done by the child itself: until it is another program it
+// holds the lock of the node's directory, and that must be short.
+func lowerPriority() {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return // the child is only less polite
+	}
+	for _, t := range threads {
+		if id, err := strconv.Atoi(t.Name()); err == nil {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, 19)
+		}
+	}
 }

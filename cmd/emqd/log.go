@@ -12,12 +12,13 @@ import (
 // works on it.
 func newLogger(cfg *server.Config) (*slog.Logger, io.Closer, error) {
 	out := os.Stderr
+	closer := io.NopCloser(nil) // the error that ends the program is written there, too
 	if cfg.LogFile != "" {
 		f, err := os.OpenFile(cfg.LogFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640)
 		if err != nil {
 			return nil, nil, err
 		}
-		out = f
+		out, closer = f, f
 	}
 	level := new(slog.LevelVar)
 	follow := func(c *server.Config) error {
@@ -33,7 +34,7 @@ func newLogger(cfg *server.Config) (*slog.Logger, io.Closer, error) {
 	if cfg.LogFormat == "json" {
 		handler = slog.NewJSONHandler(out, options)
 	}
-	return slog.New(handler), out, nil
+	return slog.New(handler), closer, nil
 }
 
 // levelNames calls the levels as the setting loglevel does.

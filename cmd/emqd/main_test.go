@@ -208,9 +208,12 @@ func node(t *testing.T, args ...string) (*exec.Cmd, *bufio.Reader) {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	log := bufio.NewReader(stderr)
-	for {
+	for said := ""; ; {
 		text, err := log.ReadString('\n')
-		require.NoError(t, err, "emqd ended before it listened")
+		said += text
+		if err != nil {
+			require.NoError(t, err, "emqd ended before it listened: %v, %s", cmd.Wait(), said)
+		}
 		if strings.Contains(text, "msg=listening") {
 			return cmd, log
 		}
