@@ -358,8 +358,9 @@ func (d *dict) Random(rng *rand.Rand) ref {
 		}
 		refs := found[:0]
 		t.each(uint64(i), func(r ref) { refs = append(refs, r) })
-		// Accept a bucket in proportion to its size, so that entries in thin ones are not favoured.
-		if k := rng.IntN(max(slots, len(refs))); k < len(refs) {
+		// Accept a bucket in proportion to its size, so that entries in thin ones are not favoured: up to twice a bucket of
+		// slots exactly, and hardly any is fuller.
+		if k := rng.IntN(max(2*slots, len(refs))); k < len(refs) {
 			return refs[k]
 		}
 	}
