@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -26,7 +27,7 @@ type logged struct {
 	fsys *memfs.FS
 	srv  *Server
 	addr string
-	text *bytes.Buffer
+	text *logText
 	stop func() error
 }
 
@@ -44,7 +45,7 @@ func tryLogged(t testing.TB, fsys *memfs.FS, change ...func(*Config)) (*logged, 
 	for _, f := range change {
 		f(cfg)
 	}
-	n := &logged{t: t, fsys: fsys, text: &bytes.Buffer{}}
+	n := &logged{t: t, fsys: fsys, text: &logText{}}
 	srv, err := New(cfg, slog.New(slog.NewTextHandler(n.text, nil)))
 	require.NoError(t, err)
 	srv.fsys, n.srv = fsys, srv
@@ -261,4 +262,23 @@ func TestWaitAOF(t *testing.T) {
 	c = dial(t, startServer(t))
 	require.Contains(t, c.do("WAITAOF 1 0 0"), "appendonly is disabled")
 	require.Equal(t, "*2\r\n:0\r\n:0\r\n", c.do("WAITAOF 0 0 0"))
+}
+
+// logText is what a running server logs, to be read while it does.
+type logText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logText) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// String returns everything logged so far.
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
