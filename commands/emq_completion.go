@@ -65,6 +65,27 @@ func emqComplete(c *Call) error {
 	return nil
 }
 
+// givenUp opens the row and the active set, at these places among the keys, of a flat job that its holder gives up, and
+// refuses a row that is gone, another token, a lane and a lease that is not held, in this order.
+func (v *verb) givenUp(id, token []byte, rowAt, activeAt int, stale, lapsed fence.Refusal) (jobRow, store.ZSet, error) {
+	row, err := v.row(v.keys[rowAt])
+	switch {
+	case err != nil:
+		return row, store.ZSet{}, err
+	case !row.Exists():
+		return row, store.ZSet{}, fence.StaleGone
+	case !row.holds(token):
+		return row, store.ZSet{}, stale
+	case row.lane():
+		return row, store.ZSet{}, fence.LaneJob
+	}
+	active, err := v.set(activeAt)
+	if err == nil && !inSet(&active, id) {
+		err = lapsed
+	}
+	return row, active, err
+}
+
 // holder returns the set that a settling verb takes the job out of: active at the key given, or pending when
 // the lease lapsed and the job was recovered but not claimed again.
 func (v *verb) holder(key, id []byte) (set store.ZSet, held bool, err error) {

@@ -206,23 +206,9 @@ func emqRequeue(c *Call) error {
 	if err := v.openRow(id); err != nil {
 		return err
 	}
-	row, err := v.row(v.keys[2])
-	switch {
-	case err != nil:
-		return err
-	case !row.Exists():
-		return fence.StaleGone
-	case !row.holds(token):
-		return fence.StaleRequeueToken
-	case row.lane():
-		return fence.LaneJob
-	}
-	active, err := v.set(0)
+	row, active, err := v.givenUp(id, token, 2, 0, fence.StaleRequeueToken, fence.StaleRequeueLease)
 	if err != nil {
 		return err
-	}
-	if !inSet(&active, id) {
-		return fence.StaleRequeueLease
 	}
 	if err := c.Guard(); err != nil {
 		return err

@@ -142,23 +142,9 @@ func emqDelay(c *Call) error {
 	if !fence.IsJob(id) {
 		return fence.KindJob
 	}
-	row, err := v.row(v.keys[0])
-	switch {
-	case err != nil:
-		return err
-	case !row.Exists():
-		return fence.StaleGone
-	case !row.holds(token):
-		return fence.StaleDelayToken
-	case row.lane():
-		return fence.LaneJob
-	}
-	active, err := v.set(1)
+	row, active, err := v.givenUp(id, token, 0, 1, fence.StaleDelayToken, fence.StaleDelayLease)
 	if err != nil {
 		return err
-	}
-	if !inSet(&active, id) {
-		return fence.StaleDelayLease
 	}
 	if err := c.Guard(); err != nil {
 		return err

@@ -147,38 +147,18 @@ func (k *KeySpec) span(args [][]byte, begin int) (first, last int, ok bool) {
 func (k *KeySpec) afterKeyword(args [][]byte) int {
 	if k.From >= 0 {
 		for i := max(k.From, 1); i < len(args)-1; i++ {
-			if foldsTo(args[i], k.Keyword) {
+			if equalFold(args[i], k.Keyword) {
 				return i + 1
 			}
 		}
 		return 0
 	}
 	for i := len(args) + k.From; i > 1; i-- {
-		if foldsTo(args[i], k.Keyword) && i+1 < len(args) {
+		if equalFold(args[i], k.Keyword) && i+1 < len(args) {
 			return i + 1
 		}
 	}
 	return 0
-}
-
-// foldsTo compares a client's word with a word in either case.
-func foldsTo(arg []byte, word string) bool {
-	if len(arg) != len(word) {
-		return false
-	}
-	for i := range arg {
-		if lowerByte(arg[i]) != lowerByte(word[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lowerByte(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + ('a' - 'A')
-	}
-	return c
 }
 
 // setKeys finds the key of SET, which is read only where the option GET is given.

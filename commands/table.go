@@ -47,10 +47,7 @@ func (t *Table) Lookup(name []byte) *Row {
 		return nil
 	}
 	for i, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		low[i] = c
+		low[i] = lower(c)
 	}
 	return t.byName[string(low[:len(name)])]
 }
@@ -174,21 +171,25 @@ func abs(n int) int {
 	return n
 }
 
-// equalFold compares a client's word with a lower-case ASCII word in any case.
-func equalFold(b []byte, low string) bool {
-	if len(b) != len(low) {
+// equalFold compares a client's word with an ASCII word, both in any case.
+func equalFold(b []byte, word string) bool {
+	if len(b) != len(word) {
 		return false
 	}
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != low[i] {
+	for i := range b {
+		if lower(b[i]) != lower(word[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+// lower returns an ASCII letter in lower case, another byte as it is.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }
 
 // Is reports whether a client's argument is the given lower-case word, in any case.
