@@ -160,6 +160,31 @@ func TestFlip(t *testing.T) {
 	require.Greater(t, refused, 2*bits*1000)
 }
 
+// TestFlipLast flips a bit of every byte of the last record of a killed node's log, wherever that ends in a line of filler: the
+// record was acknowledged, so it is never taken for one that was not finished.
+func TestFlipLast(t *testing.T) {
+	for n := range 64 {
+		fsys := memfs.New()
+		_, w, _ := begin(t, fsys)
+		f := newFeed()
+		f.set(w, 0, "alpha", "one")
+		require.NoError(t, w.Sync())
+		from := w.Written().Pos
+		f.set(w, 0, "beta", strings.Repeat("2", 10+n))
+		require.NoError(t, w.Sync())
+		killed := fsys.Kill()
+		data := killed.Bytes(incr(1))[:(w.Written().Pos+200)/64*64]
+		end := int64(bytes.LastIndexByte(data, '2')) + 3
+		for i := from; i < end; i++ {
+			flip := byte(1) << ((i + int64(n)) % 8)
+			data[i] ^= flip
+			_, c, err := load(with(killed, data))
+			data[i] ^= flip
+			require.Error(t, err, "record from %d to %d, byte %d with %#x: %d records", from, end, i, flip, len(c.records))
+		}
+	}
+}
+
 func TestDamageNamesThePlace(t *testing.T) {
 	fsys, _, ends := recorded(t)
 	data := logEnd(fsys, ends)

@@ -42,6 +42,7 @@ func (s *scanner) judge() error {
 // judgeLast judges the bytes from off to last, behind which there is nothing.
 func (s *scanner) judgeLast(off, last int64) error {
 	const enough = 64 << 20
+	lineBreak := string(s.w.at(last+1, 1)) == "\n" // which is filler's, or the end of the record
 	region := s.w.at(off, min(last+1-off, enough))
 	word := []byte(recordWord)
 	if len(region) <= len(word) && bytes.HasPrefix(word, region) {
@@ -54,7 +55,11 @@ func (s *scanner) judgeLast(off, last int64) error {
 		}
 		if end > 0 {
 			a, ok := parseAnnotation(bytes.TrimSuffix(region[:end], []byte("\r")))
-			if ok && off+int64(end)+1+a.length > last+1 {
+			missing := off + int64(end) + 1 + a.length - last - 1
+			if missing == 1 && lineBreak {
+				missing = 0
+			}
+			if ok && missing > 0 {
 				if s.g.parse(region[end+1:]) {
 					return s.damaged(off, "a wrong length")
 				}
@@ -182,7 +187,11 @@ func (s *scanner) lastByte(off int64) int64 {
 		}
 		at += int64(len(b))
 	}
-	// The line break at the end of a record may be what filler has there too.
+	// A write that would end where filler has only its line break is followed by a line of filler of its own.
+	if last > off && last%fillLine == 0 && string(s.w.at(last-1, 2)) == "#\n" {
+		last -= 2
+	}
+	// The line break at the end of a record may be where filler has one too.
 	if last >= off && string(s.w.at(last, 2)) == "\r\n" {
 		last++
 	}
