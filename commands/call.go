@@ -6,8 +6,9 @@ import (
 
 // Host is what a handler may ask of the server beyond the keyspace.
 type Host interface {
-	// CanRead reports whether the caller's ACL lets it read key.
-	CanRead(key []byte) bool
+	// Allows reports whether the caller's ACL lets it touch a key that the call does not declare, to read it (KeyAccess) or to
+	// write it (KeyUpdate).
+	Allows(key []byte, access KeyFlags) bool
 	// Guard returns the write guard's refusal for a row (memory, log health, replica), or nil.
 	Guard(row *Row) error
 	// Publish sends message to the subscribers of channel and returns how many there are.

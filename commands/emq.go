@@ -176,7 +176,7 @@ func checkFence(c *Call) error {
 }
 
 func readFence(c *Call) (value []byte, held bool, err error) {
-	if !c.Host.CanRead(fenceKey) {
+	if !c.Host.Allows(fenceKey, KeyAccess) {
 		return nil, false, ErrNoPermKey
 	}
 	return c.Tx.Value(fenceKey)

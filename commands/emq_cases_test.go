@@ -300,12 +300,18 @@ func TestEMQGuardComesAfterTheDomain(t *testing.T) {
 
 func TestEMQFenceIsReadAsTheCaller(t *testing.T) {
 	n := newNode(t)
-	n.unreadable[fence.VersionKey] = true
+	n.denied[fence.VersionKey] = commands.KeyAccess
 	const refused = "NOPERM No permissions to access a key"
 	require.Equal(t, refused, n.enqueue("JOB1"))
 	require.Equal(t, refused, n.do("EMQ.INSTALL"))
 	require.Equal(t, refused, n.do("TRA.INFO"))
 	require.Equal(t, "EMQLAYOUT this verb takes 2 keys", n.do("EMQ.ENQUEUE", "1", "~job:JOB1", "~pending", "JOB1", "p"))
+
+	n.denied[fence.VersionKey] = commands.KeyUpdate
+	require.Equal(t, ":1", n.enqueue("JOB1"))
+	require.Equal(t, "+OK", n.do("EMQ.INSTALL"))
+	require.Equal(t, ":1", n.do("DEL", fence.VersionKey))
+	require.Equal(t, refused, n.do("EMQ.INSTALL"))
 }
 
 func TestEMQPublishedEventIsJSON(t *testing.T) {

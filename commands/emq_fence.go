@@ -47,7 +47,7 @@ func emqVersion(c *Call) error {
 //
 // Keys:    the fence, not declared
 // Reply:   OK
-// Errors:  EMQWIRE when the fence holds another wire, WRONGTYPE
+// Errors:  EMQWIRE when the fence holds another wire, WRONGTYPE, NOPERM when the caller may not write the fence
 // Effects: SET of the fence when it was absent
 func emqInstall(c *Call) error {
 	value, held, err := readFence(c)
@@ -60,6 +60,9 @@ func emqInstall(c *Call) error {
 		}
 		c.Reply.OK()
 		return nil
+	}
+	if !c.Host.Allows(fenceKey, KeyUpdate) {
+		return ErrNoPermKey
 	}
 	if err := c.Guard(); err != nil {
 		return err

@@ -32,10 +32,12 @@ func (v *verb) policy(i int) ([]byte, error) {
 	return nil, ErrSyntax
 }
 
-// flowID refuses an id that cannot be part of a signal, whose parts are joined by NUL.
-func flowID(id []byte) error {
-	if bytes.IndexByte(id, 0) >= 0 {
-		return fence.LayoutFlowID
+// flowIDs refuses ids that cannot be part of a signal, whose parts are joined by NUL.
+func flowIDs(ids ...[]byte) error {
+	for _, id := range ids {
+		if bytes.IndexByte(id, 0) >= 0 {
+			return fence.LayoutFlowID
+		}
 	}
 	return nil
 }

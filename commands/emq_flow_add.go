@@ -97,17 +97,18 @@ func emqFlowHold(c *Call) error {
 		}
 		n.parent = v.args[3]
 	}
-	if err := v.openRow(n.id); err != nil {
+	if v.base, err = c.Row.Layout.CheckRow(v.keys, n.id); err != nil {
 		return err
 	}
 	n.key, n.base = v.keys[0], v.base
 	if linked && !fence.ValidID(n.parent) {
 		return fence.LayoutID
 	}
-	for _, id := range [...][]byte{n.id, n.parent} {
-		if err := flowID(id); err != nil {
-			return err
-		}
+	if err := flowIDs(n.id, n.parent); err != nil {
+		return err
+	}
+	if err := checkFence(c); err != nil {
+		return err
 	}
 	if !fence.IsJob(n.id) || linked && !fence.IsJob(n.parent) {
 		return fence.KindJob
@@ -147,7 +148,7 @@ func emqFlowChild(c *Call) error {
 	if !extra && !Is(v.args[3], "planned") {
 		return ErrSyntax
 	}
-	if err := v.openRow(n.id); err != nil {
+	if v.base, err = c.Row.Layout.CheckRow(v.keys, n.id); err != nil {
 		return err
 	}
 	parent, err := fence.CheckKey(3, v.rows[0], fence.Row)
@@ -158,10 +159,11 @@ func emqFlowChild(c *Call) error {
 	if string(parent.Base) != string(v.base) {
 		n.queue = parent.Queue()
 	}
-	for _, id := range [...][]byte{n.id, n.parent} {
-		if err := flowID(id); err != nil {
-			return err
-		}
+	if err := flowIDs(n.id, n.parent); err != nil {
+		return err
+	}
+	if err := checkFence(c); err != nil {
+		return err
 	}
 	if !fence.IsJob(n.id) {
 		return fence.KindJob

@@ -82,7 +82,7 @@ func (v *verb) treeNode(nodes []treeNode, i int, places map[string]int) error {
 	if string(key.Name) != string(n.id) {
 		return fence.LayoutName(i+1, fence.Row)
 	}
-	if err := flowID(n.id); err != nil {
+	if err := flowIDs(n.id); err != nil {
 		return err
 	}
 	if _, twice := places[string(n.id)]; twice {

@@ -23,11 +23,11 @@ type node struct {
 	call  commands.Call
 	reply commands.Reply
 
-	unreadable map[string]bool // keys that the caller's ACL hides
-	guard      error
-	published  []string   // channel and message
-	effects    []string   // of the last call
-	log        [][]string // the same, word by word
+	denied    map[string]commands.KeyFlags // what the caller's ACL does not let it do with a key
+	guard     error
+	published []string   // channel and message
+	effects   []string   // of the last call
+	log       [][]string // the same, word by word
 }
 
 // wholeTable is the table of all commands of the package. Nothing in it changes but Build, which a test may set.
@@ -37,14 +37,16 @@ var wholeTable = sync.OnceValue(func() *commands.Table { return commands.New(com
 func newNode(t testing.TB) *node {
 	n := &node{
 		t: t, table: wholeTable(), s: store.New(2, 1), now: 2_000_000_000_000,
-		unreadable: map[string]bool{},
+		denied: map[string]commands.KeyFlags{},
 	}
 	n.s.Poison()
 	require.Equal(t, "+OK", n.do("EMQ.INSTALL"))
 	return n
 }
 
-func (n *node) CanRead(key []byte) bool { return !n.unreadable[string(key)] }
+func (n *node) Allows(key []byte, access commands.KeyFlags) bool {
+	return n.denied[string(key)]&access == 0
+}
 
 func (n *node) Guard(*commands.Row) error { return n.guard }
 

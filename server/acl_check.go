@@ -124,14 +124,14 @@ func (s *aclSelector) allowsChannel(channel []byte, pattern bool) bool {
 	return false
 }
 
-// canRead reports whether u may read key, whatever the command.
-func (u *aclUser) canRead(key []byte) bool {
+// allowsKey reports whether u may touch key so, whatever the command.
+func (u *aclUser) allowsKey(key []byte, access aclAccess) bool {
 	rules := u.rules
 	if rules.full {
 		return true
 	}
 	for _, s := range rules.selectors {
-		if s.allowsKey(key, aclRead) {
+		if s.allowsKey(key, access) {
 			return true
 		}
 	}

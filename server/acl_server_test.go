@@ -276,10 +276,17 @@ func TestACLWorker(t *testing.T) {
 	require.Equal(t, "+OK\r\n", c.do("AUTH worker secret"))
 	const claim = "EMQ.CLAIM 3 emq:{mail}:pending emq:{mail}:active emq:{mail}: 30000"
 	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do(claim), "the fence cannot be read")
+	require.Contains(t, admin.do("ACL LOG"), "$6\r\nreason\r\n$3\r\nkey\r\n$7\r\ncontext\r\n$8\r\ntoplevel\r\n$6\r\nobject\r\n$13\r\n{emq}:version\r\n")
 	require.Equal(t, "+OK\r\n", admin.do("ACL SETUSER worker %R~{emq}:version"))
 	require.Equal(t, "*0\r\n", c.do(claim))
 	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do(strings.ReplaceAll(claim, "mail", "other")))
 	require.Equal(t, "-NOPERM User worker has no permissions to run the 'get' command\r\n", c.do("GET {emq}:version"))
+	require.Equal(t, "+OK\r\n", c.do("EMQ.INSTALL"), "it is there")
+	require.Equal(t, ":1\r\n", admin.do("DEL {emq}:version"))
+	require.Equal(t, "-NOPERM No permissions to access a key\r\n", c.do("EMQ.INSTALL"), "the fence cannot be written")
+	require.Equal(t, "$-1\r\n", admin.do("GET {emq}:version"))
+	require.Equal(t, "+OK\r\n", admin.do("ACL SETUSER worker ~{emq}:version"))
+	require.Equal(t, "+OK\r\n", c.do("EMQ.INSTALL"))
 }
 
 // TestACLDeletesItsOwnUser deletes the caller's user in a transaction: what is queued behind is refused.

@@ -26,8 +26,16 @@ func (srv *Server) logDenial(s *session, row *commands.Row, args [][]byte, d acl
 	}, srv.now, srv.cfg.ACLLogMaxLen)
 }
 
-// CanRead is commands.Host's: whether the caller may read key.
-func (s *session) CanRead(key []byte) bool { return s.user.canRead(key) }
+// Allows is commands.Host's. What it denies is logged like a declared key.
+func (s *session) Allows(key []byte, access commands.KeyFlags) bool {
+	if s.user.allowsKey(key, aclAccessOf(access)) {
+		return true
+	}
+	s.srv.acl.log.add(aclRefused{
+		reason: aclDeniedKey, inMulti: s.inExec, object: string(key), username: s.user.name, client: s.describe(),
+	}, s.srv.now, s.srv.cfg.ACLLogMaxLen)
+	return false
+}
 
 // needsAuth reports whether the session has to authenticate before it may do anything else.
 func (s *session) needsAuth() bool { return !s.authed && !s.srv.acl.open() }

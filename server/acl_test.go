@@ -224,14 +224,14 @@ func TestACLRefusalTexts(t *testing.T) {
 	}
 }
 
-func TestACLCanRead(t *testing.T) {
+func TestACLAllowsKey(t *testing.T) {
 	a := testACL()
 	u := a.mustSet(t, "u %W~w %R~r (~s)")
-	for key, want := range map[string]bool{"w": false, "r": true, "s": true, "x": false} {
-		require.Equal(t, want, u.canRead([]byte(key)), key)
+	for key, want := range map[string][2]bool{"w": {false, true}, "r": {true, false}, "s": {true, true}, "x": {}} {
+		require.Equal(t, want, [2]bool{u.allowsKey([]byte(key), aclRead), u.allowsKey([]byte(key), aclWrite)}, key)
 	}
-	require.True(t, a.users["default"].canRead([]byte("x")))
-	require.Zero(t, testing.AllocsPerRun(20, func() { u.canRead([]byte("s")) }))
+	require.True(t, a.users["default"].allowsKey([]byte("x"), aclWrite))
+	require.Zero(t, testing.AllocsPerRun(20, func() { u.allowsKey([]byte("s"), aclRead) }))
 }
 
 func TestACLPasswords(t *testing.T) {

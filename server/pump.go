@@ -201,11 +201,11 @@ func (srv *Server) pumpCall(i int, row *commands.Row) error {
 	return err
 }
 
-// pumpHost is the server as the host of the pump's calls, which may read everything and are held to the write guard.
+// pumpHost is the server as the host of the pump's calls, which may touch everything and are held to the write guard.
 type pumpHost struct{ srv *Server }
 
-// CanRead is commands.Host's.
-func (pumpHost) CanRead([]byte) bool { return true }
+// Allows is commands.Host's.
+func (pumpHost) Allows([]byte, commands.KeyFlags) bool { return true }
 
 // Guard is commands.Host's.
 func (h pumpHost) Guard(row *commands.Row) error { return h.srv.guard(row) }

@@ -117,8 +117,8 @@ func (r *replayer) Progress(bytes int64) {
 	r.srv.mu.Lock()
 }
 
-// CanRead is commands.Host's.
-func (r *replayer) CanRead([]byte) bool { return true }
+// Allows is commands.Host's.
+func (r *replayer) Allows([]byte, commands.KeyFlags) bool { return true }
 
 // Guard is commands.Host's.
 func (r *replayer) Guard(*commands.Row) error { return nil }

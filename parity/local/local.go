@@ -197,6 +197,6 @@ func (t *Target) Replay() error {
 // host allows everything.
 type host struct{}
 
-func (host) CanRead([]byte) bool           { return true }
-func (host) Guard(row *commands.Row) error { return nil }
-func (host) Publish(_, _ []byte) int64     { return 0 }
+func (host) Allows([]byte, commands.KeyFlags) bool { return true }
+func (host) Guard(*commands.Row) error             { return nil }
+func (host) Publish(_, _ []byte) int64             { return 0 }
