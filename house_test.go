@@ -22,7 +22,8 @@ const module = "github.com/echomq/emqd"
 // imports says which packages of ours and of others each package may import: the table of
 // docs/architecture.md. A trailing /... stands for everything below too.
 var imports = map[string][]string{
-	"cmd/emqd":              {"fence", "server", "store/aof", "github.com/alecthomas/kong"},
+	"cmd/emqd":              {"bench", "fence", "server", "store/aof", "github.com/alecthomas/kong"},
+	"bench":                 {"server/resp", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys/..."},
 	"server":                {"commands", "fence", "store/...", "server/resp", "github.com/tidwall/redcon", "github.com/tidwall/btree", "golang.org/x/sys/...", "github.com/prometheus/..."},
 	"server/resp":           {},
 	"commands":              {"fence", "store/...", "github.com/tidwall/redcon"},

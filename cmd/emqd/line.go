@@ -26,6 +26,7 @@ type commands struct {
 	Backup      backupArgs  `cmd:"" help:"Copy the data of the node with the same settings, which may be serving, to a new directory."`
 	Restore     restoreArgs `cmd:"" help:"Make a backup or an RDB file the data of a node that has none and does not run."`
 	Export      exportArgs  `cmd:"" help:"Write the data of the node with the same settings, which may be serving, as an RDB file."`
+	Bench       struct{}    `cmd:"" help:"Measure a node, or another server next to it: emqd bench --help."`
 	Version     struct{}    `cmd:"" help:"Print the version."`
 	Build       struct{}    `cmd:"" hidden:"" help:"Make an RDB file from a log, as a child of a node."`
 }

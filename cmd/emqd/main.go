@@ -28,6 +28,9 @@ func main() {
 
 // run does what the command line says and returns the exit code.
 func run(args, environ []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "bench" {
+		return runBench(args[1:], stdout, stderr)
+	}
 	line, err := parseLine(args, stdout)
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "emqd: %v\nRun \"emqd --help\" for the settings.\n", err)
