@@ -4,7 +4,7 @@ package commands
 var ownFlagWords = []named[Flags]{
 	{RunsQueue, "runs_queue"}, {TxControl, "tx_control"}, {SubscriberMode, "subscriber_mode"}, {OwnGuard, "own_guard"},
 	{Admission, "admission"}, {KeyEvents, "key_events"}, {Exclusive, "exclusive"},
-	{PauseWrite, "pause_write"}, {PauseExempt, "pause_exempt"},
+	{PauseWrite, "pause_write"}, {PauseExempt, "pause_exempt"}, {KeepsCaching, "keeps_caching"},
 }
 
 // ownKeyFlagWords are the flags of a key-spec that COMMAND does not show.

@@ -42,8 +42,10 @@ const (
 	KeyEvents
 	// Exclusive rows that wait take what they wait for: when the oldest of them is not served, none is.
 	Exclusive
-	// Secret rows have arguments that MONITOR and SLOWLOG do not show.
+	// Secret rows have no argument that MONITOR and SLOWLOG show.
 	Secret
+	// KeepsCaching rows leave what CLIENT CACHING said to the next command.
+	KeepsCaching
 	// PauseWrite rows count as writes for CLIENT PAUSE though they change no key.
 	PauseWrite
 	// PauseExempt rows run even while clients are paused.
@@ -109,6 +111,9 @@ type Row struct {
 	// FindKeys appends the keys of a call to dst where the key-specs cannot tell them: it decides when one
 	// of them is Unknown or flagged KeyIncomplete or KeyVariable, or does not fit the arguments.
 	FindKeys func(args [][]byte, dst []KeyAt) []KeyAt
+	// SecretAt reports whether MONITOR and SLOWLOG do not show argument i; nil for a row that hides none or, with the flag
+	// Secret, all.
+	SecretAt func(args [][]byte, i int) bool
 	// Categories are ACL categories beyond those that family and flags imply.
 	Categories []string
 	Tokens     []string // capability tokens that EMQ.VERSION advertises
@@ -141,14 +146,17 @@ func (r *Row) Has(f Flags) bool { return r.Flags&f == f }
 // Redacted is shown in place of an argument that a row hides.
 const Redacted = "(redacted)"
 
-// Hides reports whether argument i of a call, the name being 0, is not to be shown to others. Names of commands and
-// sub-commands are shown.
-func (r *Row) Hides(i int) bool {
+// Shown returns argument i of a call, the name being 0, as others may see it. Names of commands and sub-commands are
+// always shown.
+func (r *Row) Shown(args [][]byte, i int) []byte {
 	names := 1
 	if r.full != r.Name {
 		names = 2
 	}
-	return i >= names && r.Has(Secret)
+	if i >= names && (r.Has(Secret) || r.SecretAt != nil && r.SecretAt(args, i)) {
+		return []byte(Redacted)
+	}
+	return args[i]
 }
 
 // ArityOK reports whether a call with n arguments, the name included, fits.

@@ -118,9 +118,6 @@ func cmdClientKill(c *commands.Call) error {
 // kill ends a session for another's sake. It is off every list at once: nothing is popped or published for
 // the dead.
 func (s *session) kill() {
-	if s.waiting != nil {
-		s.srv.unpark(s.waiting)
-	}
 	s.srv.pubsub.forget(s)
 	s.end()
 }

@@ -44,12 +44,12 @@ func (s *session) describe() string {
 	number("multi-mem", int64(queuedBytes))
 	number("rbs", int64(cap(s.out)))
 	number("rbp", int64(len(s.out)))
-	number("obl", int64(len(s.out)-s.sent))
+	number("obl", int64(len(s.out)-s.sent+s.flying))
 	number("oll", 0)
 	number("omem", 0)
 	number("tot-mem", s.memory())
 	events := "r"
-	if len(s.out) > s.sent && s.srv.running != s {
+	if len(s.out)+s.flying > s.sent && s.srv.running != s {
 		events = "rw"
 	}
 	word("events", events)
@@ -75,7 +75,7 @@ func (s *session) describe() string {
 
 // memory returns the bytes that the session takes: its struct and its buffers.
 func (s *session) memory() int64 {
-	n := int64(sessionSize + cap(s.in) + cap(s.out) + cap(s.later))
+	n := int64(sessionSize + cap(s.in) + cap(s.out) + s.flying + cap(s.later))
 	if s.tx != nil {
 		n += int64(s.tx.bytes)
 	}
@@ -105,7 +105,7 @@ func (s *session) flagLetters() string {
 	add('A', s.aborted)
 	add('e', s.noEvict)
 	add('T', s.noTouch)
-	add('U', strings.HasPrefix(s.addr, "/"))
+	add('U', s.unix)
 	if len(f) == 0 {
 		return "N"
 	}

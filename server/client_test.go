@@ -32,6 +32,25 @@ func TestClientReply(t *testing.T) {
 	require.Equal(t, "$3\r\ntwo\r\n", c.next())
 }
 
+// A reply that was to be skipped stays skipped when its command waited for it, however the wait ends.
+func TestClientReplySkipsWhatWaited(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	id := strings.TrimSuffix(strings.TrimPrefix(a.do("CLIENT ID"), ":"), "\r\n")
+	for _, end := range []string{"RPUSH l x", "CLIENT UNBLOCK " + id, "CLIENT UNBLOCK " + id + " ERROR"} {
+		a.send("CLIENT REPLY SKIP", "BLPOP l 0", "PING")
+		for field(b.do("INFO clients"), "blocked_clients") != "1" {
+		}
+		require.Equal(t, ":1\r\n", b.do(end))
+		require.Equal(t, "+PONG\r\n", a.next())
+	}
+	a.send("CLIENT REPLY SKIP", "BLPOP l 0.001", "PING")
+	require.Equal(t, "+PONG\r\n", a.next())
+	a.send("CLIENT REPLY OFF", "BLPOP l 0.001", "RESET", "PING")
+	require.Equal(t, "+RESET\r\n", a.next(), "it turns replies on")
+	require.Equal(t, "+PONG\r\n", a.next())
+}
+
 func TestPushesAreSentWhileRepliesAreOff(t *testing.T) {
 	addr := startServer(t)
 	a, b := dial(t, addr), dial(t, addr)
@@ -60,9 +79,11 @@ func TestPauseHoldsWrites(t *testing.T) {
 	require.Equal(t, "+OK\r\n", a.do("CLIENT PAUSE 100000 WRITE"))
 	b.send("HSET h f v", "PING")
 	require.Equal(t, "*0\r\n", a.do("HGETALL h"))
+	require.Equal(t, "1", field(a.do("INFO clients"), "blocked_clients"))
 	require.Equal(t, "+OK\r\n", a.do("CLIENT UNPAUSE"))
 	require.Equal(t, ":1\r\n", b.next())
 	require.Equal(t, "+PONG\r\n", b.next())
+	require.Equal(t, "0", field(a.do("INFO clients"), "blocked_clients"))
 	require.Equal(t, "-ERR timeout is negative\r\n", a.do("CLIENT PAUSE -1"))
 }
 
@@ -89,4 +110,36 @@ func TestMonitorShowsCommands(t *testing.T) {
 	require.Equal(t, "+OK\r\n", a.do("MONITOR"))
 	require.Equal(t, ":1\r\n", b.do(`HSET h f "a b\x01"`))
 	require.Regexp(t, `^\+\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] "HSET" "h" "f" "a b\\x01"`+"\r\n$", a.next())
+}
+
+// Invalidations go to another connection: as pushes, or as messages to one of version 2 that has subscribed to anything.
+// Each one that finds nobody there is told to the client itself.
+func TestTrackingRedirects(t *testing.T) {
+	addr := startServer(t)
+	a, b, c := dial(t, addr), dial(t, addr), dial(t, addr)
+	number := func(c *client) string { return strings.Trim(c.do("CLIENT ID"), ":\r\n") }
+	id := number(c)
+	require.Contains(t, a.do("HELLO 3"), "%7\r\n")
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING ON REDIRECT "+id))
+	require.Equal(t, "_\r\n", a.do("GET k"))
+	require.Equal(t, "+OK\r\n", b.do("SET k 1"))
+	require.Equal(t, "+PONG\r\n", c.do("PING"), "it listens to nothing")
+	require.Contains(t, c.do("SUBSCRIBE c"), ":1\r\n")
+	require.Equal(t, "$1\r\n1\r\n", a.do("GET k"))
+	require.Equal(t, "+OK\r\n", b.do("SET k 2"))
+	require.Equal(t, "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*1\r\n$1\r\nk\r\n", c.next())
+	require.Equal(t, "+OK\r\n", b.do("FLUSHALL"))
+	require.Equal(t, "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n$-1\r\n", c.next())
+	require.Equal(t, ":1\r\n", b.do("CLIENT KILL ID "+id))
+	require.Equal(t, "*2\r\n_\r\n_\r\n", a.do("MGET k l"))
+	require.Equal(t, "+OK\r\n", b.do("MSET k 1 l 1"))
+	for range 2 {
+		require.Equal(t, ">2\r\n$21\r\ntracking-redir-broken\r\n:"+id+"\r\n", a.next())
+	}
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING OFF"))
+
+	require.Equal(t, "+OK\r\n", b.do("CLIENT TRACKING ON"))
+	require.Contains(t, b.do("SUBSCRIBE __redis__:invalidate"), ":1\r\n")
+	require.Equal(t, "+OK\r\n", a.do("SET k 3"))
+	require.Contains(t, b.do("PING"), "pong", "version 2 is told nothing without a redirection")
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +18,7 @@ type tracking struct {
 	optOut   bool
 	noLoop   bool
 	prefixes []string
-	caching  int  // CLIENT CACHING's word for the next command: 1 yes, -1 no, 0 none
-	fresh    bool // that word was said by the present command
+	caching  int // CLIENT CACHING's word for the next command: 1 yes, -1 no, 0 none
 }
 
 // trackingTable remembers which clients have read which keys, and who wants the keys of which prefix.
@@ -34,12 +34,12 @@ func newTrackingTable() trackingTable {
 	return trackingTable{readers: map[string]map[*session]struct{}{}, prefixes: map[string]map[*session]struct{}{}}
 }
 
-// spent ends CLIENT CACHING's word after the command that it was for.
-func (t *tracking) spent() {
-	if !t.fresh {
-		t.caching = 0
+// spent ends CLIENT CACHING's word after the command that it was for, which ran or was refused; row is nil for an unknown
+// one. Commands about the client itself leave it, and a transaction has it from MULTI to EXEC.
+func (s *session) spent(row *commands.Row) {
+	if s.tracking != nil && s.tx == nil && !s.inExec && (row == nil || !row.Has(commands.KeepsCaching)) {
+		s.tracking.caching = 0
 	}
-	t.fresh = false
 }
 
 func (t *trackingTable) empty() bool { return len(t.readers) == 0 && len(t.prefixes) == 0 }
@@ -86,11 +86,7 @@ func (t *trackingTable) noteChange(key []byte, writer *session) {
 }
 
 // noteFlush notes that a whole database has changed.
-func (t *trackingTable) noteFlush(writer *session) {
-	if !t.empty() {
-		t.all, t.writer = true, writer
-	}
-}
+func (t *trackingTable) noteFlush(writer *session) { t.all, t.writer = true, writer }
 
 // tellTracking sends the invalidations of the transaction that was just settled.
 func (srv *Server) tellTracking() {
@@ -101,23 +97,34 @@ func (srv *Server) tellTracking() {
 	for _, key := range t.stale {
 		srv.invalidate(key, t.writer)
 	}
-	for prefix, list := range t.prefixes {
-		var keys []string
-		for _, key := range t.stale {
-			if strings.HasPrefix(key, prefix) && !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
+	srv.broadcast()
+	t.stale, t.all, t.writer = t.stale[:0], false, nil
+}
+
+// broadcast tells the clients that want every key of a prefix: one message for each prefix, both in the order of their
+// texts.
+func (srv *Server) broadcast() {
+	t := &srv.tracked
+	if len(t.prefixes) == 0 || len(t.stale) == 0 {
+		return
+	}
+	slices.Sort(t.stale)
+	stale := slices.Compact(t.stale)
+	for _, prefix := range slices.Sorted(maps.Keys(t.prefixes)) {
+		from, _ := slices.BinarySearch(stale, prefix)
+		to := from
+		for to < len(stale) && strings.HasPrefix(stale[to], prefix) {
+			to++
 		}
-		if len(keys) == 0 {
+		if from == to {
 			continue
 		}
-		for s := range list {
+		for s := range t.prefixes[prefix] {
 			if s != t.writer || !s.tracking.noLoop {
-				srv.sendInvalid(s, keys)
+				srv.sendInvalid(s, stale[from:to])
 			}
 		}
 	}
-	t.stale, t.all, t.writer = t.stale[:0], false, nil
 }
 
 // invalidate tells the clients that have read key that it changed, and forgets them.
@@ -147,8 +154,8 @@ func (srv *Server) invalidateAll() {
 
 // sendInvalid sends the names of changed keys to s or to whom it redirects; nil keys means all.
 func (srv *Server) sendInvalid(s *session, keys []string) {
-	to := s
-	if id := s.tracking.redirect; id != 0 {
+	to, id := s, s.tracking.redirect
+	if id != 0 {
 		to = srv.sessions[id]
 		if to == nil || to.closing {
 			srv.breakRedirect(s)
@@ -161,7 +168,7 @@ func (srv *Server) sendInvalid(s *session, keys []string) {
 	case to.proto == 3:
 		r.Push(2)
 		r.Text("invalidate")
-	case to.listens(invalidationChannel):
+	case id != 0 && to.subscriber():
 		r.Push(3)
 		r.Text("message")
 		r.Text(invalidationChannel)
@@ -169,7 +176,7 @@ func (srv *Server) sendInvalid(s *session, keys []string) {
 		return
 	}
 	if keys == nil {
-		r.NullArray()
+		r.Null()
 	} else {
 		r.Array(len(keys))
 		for _, key := range keys {
@@ -182,16 +189,8 @@ func (srv *Server) sendInvalid(s *session, keys []string) {
 // invalidationChannel is where a RESP2 connection gets the invalidations redirected to it.
 const invalidationChannel = "__redis__:invalidate"
 
-func (s *session) listens(channel string) bool {
-	_, ok := s.subs[byChannel][channel]
-	return ok
-}
-
-// breakRedirect tells a client once that the one it redirects to has gone.
+// breakRedirect tells a client that the one it redirects to has gone, each time that it would have been told something.
 func (srv *Server) breakRedirect(s *session) {
-	if s.tracking.broken {
-		return
-	}
 	s.tracking.broken = true
 	if s.proto == 3 {
 		var r commands.Reply
@@ -353,12 +352,12 @@ func cmdClientCaching(c *commands.Call) error {
 		if !t.optIn {
 			return commands.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.")
 		}
-		t.caching, t.fresh = 1, true
+		t.caching = 1
 	case commands.Is(c.Args[2], "no"):
 		if !t.optOut {
 			return commands.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.")
 		}
-		t.caching, t.fresh = -1, true
+		t.caching = -1
 	default:
 		return commands.ErrSyntax
 	}
@@ -388,7 +387,7 @@ func cmdClientTrackingInfo(c *commands.Call) error {
 	t := c.Peer.(*session).tracking
 	flags, redirect, prefixes := []string{"off"}, int64(-1), []string(nil)
 	if t != nil {
-		flags, redirect, prefixes = []string{"on"}, t.redirect, t.prefixes
+		flags, redirect, prefixes = []string{"on"}, t.redirect, slices.Sorted(slices.Values(t.prefixes))
 		for _, f := range []struct {
 			word string
 			on   bool

@@ -7,7 +7,7 @@ import (
 	"github.com/echomq/emqd/store/num"
 )
 
-const clientFlags = commands.NoScript | commands.Loading | commands.Stale
+const clientFlags = commands.NoScript | commands.Loading | commands.Stale | commands.KeepsCaching
 
 func clientSub(name string, arity int, flags commands.Flags, syntax, summary, since string, do func(*commands.Call) error) commands.Row {
 	return commands.Row{
@@ -235,7 +235,7 @@ func cmdClientPause(c *commands.Call) error {
 			return commands.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
 		}
 	} else if len(c.Args) > 4 {
-		return commands.ErrSyntax
+		return commands.ErrSubSyntax(c.Args)
 	}
 	ms, ok := num.Int(c.Args[2])
 	if !ok || ms > 1<<52 {
@@ -282,7 +282,7 @@ func cmdClientUnblock(c *commands.Call) error {
 			return commands.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 		}
 	} else if len(c.Args) > 4 {
-		return commands.ErrSyntax
+		return commands.ErrSubSyntax(c.Args)
 	}
 	id, ok := num.Int(c.Args[2])
 	if !ok {
@@ -315,7 +315,7 @@ func (srv *Server) finishUnblocks() {
 			srv.lapse(u.w)
 			continue
 		}
-		u.w.s.reply(func(r *commands.Reply) {
+		u.w.s.answer(func(r *commands.Reply) {
 			r.Error(commands.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK"))
 		})
 		srv.release(u.w)

@@ -18,6 +18,7 @@ var configRows = []commands.Row{{
 		},
 		{
 			Name: "set", Arity: -4, Do: cmdConfigSet, Flags: configFlags, Syntax: "parameter value [parameter value ...]",
+			SecretAt:   secretSetting,
 			Summary:    "Changes settings while the server runs, all or none of them.",
 			Complexity: "O(N), N being the settings named", Since: "2.0.0",
 		},
@@ -73,6 +74,15 @@ func cmdConfigSet(c *commands.Call) error {
 	}
 	c.Reply.OK()
 	return nil
+}
+
+// secretSetting tells the value of a setting that is a secret.
+func secretSetting(args [][]byte, i int) bool {
+	if i < 3 || i%2 == 0 {
+		return false
+	}
+	s := lookup(string(args[i-1]))
+	return s != nil && s.secret
 }
 
 // cmdConfigResetStat handles CONFIG RESETSTAT.

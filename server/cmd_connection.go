@@ -19,9 +19,10 @@ var connectionRows = []commands.Row{
 	{
 		Name: "hello", Family: "connection", Arity: -1, Do: cmdHello,
 		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
-			commands.SubscriberMode | commands.Secret,
-		Syntax:  "[protover [AUTH username password] [SETNAME clientname]]",
-		Summary: "Opens a conversation: protocol version, login, connection name.", Complexity: "O(1)", Since: "6.0.0",
+			commands.SubscriberMode,
+		SecretAt: secretOfHello,
+		Syntax:   "[protover [AUTH username password] [SETNAME clientname]]",
+		Summary:  "Opens a conversation: protocol version, login, connection name.", Complexity: "O(1)", Since: "6.0.0",
 	},
 	{
 		Name: "select", Family: "connection", Arity: 2, Do: cmdSelect,
@@ -119,11 +120,27 @@ func cmdReset(c *commands.Call) error {
 	s.srv.untrack(s)
 	s.unmonitor()
 	s.proto, s.db, s.name = 2, 0, ""
-	s.replyOff, s.noTouch, s.noEvict = false, false, false
+	s.replyOff, s.noTouch, s.noEvict, s.heard = false, false, false, true
 	s.logOut()
 	c.Reply.Reset(c.Reply.Bytes(), 2)
 	c.Reply.Simple("RESET")
 	return nil
+}
+
+// secretOfHello tells the name and the password behind AUTH.
+func secretOfHello(args [][]byte, i int) bool {
+	for at := 2; at < i; at++ {
+		switch {
+		case commands.Is(args[at], "auth"):
+			if i <= at+2 {
+				return true
+			}
+			at += 2
+		case commands.Is(args[at], "setname"):
+			at++
+		}
+	}
+	return false
 }
 
 // cmdHello handles HELLO [protover [AUTH username password] [SETNAME clientname]].

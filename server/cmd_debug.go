@@ -52,14 +52,14 @@ func cmdDebug(c *commands.Call) error {
 	}
 	sub, ok := debugSubs[strings.ToLower(string(c.Args[1]))]
 	if !ok || len(c.Args)-2 < sub.args {
-		return commands.Error("ERR unknown subcommand or wrong number of arguments for '" + commands.Echo(c.Args[1]) + "'. Try DEBUG HELP.")
+		return commands.ErrSubSyntax(c.Args)
 	}
 	return sub.do(c)
 }
 
 // local reports whether the client is on this host.
 func (s *session) local() bool {
-	return strings.HasPrefix(s.addr, "127.") || strings.HasPrefix(s.addr, "[::1]") || strings.HasPrefix(s.addr, "/")
+	return strings.HasPrefix(s.addr, "127.") || strings.HasPrefix(s.addr, "[::1]") || s.unix
 }
 
 func debugOK(c *commands.Call) error {

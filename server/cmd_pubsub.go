@@ -159,7 +159,7 @@ func cmdSPublish(c *commands.Call) error {
 func cmdPubSubChannels(space int) func(*commands.Call) error {
 	return func(c *commands.Call) error {
 		if len(c.Args) > 3 {
-			return commands.Error("ERR unknown subcommand or wrong number of arguments for '" + commands.Echo(c.Args[1]) + "'. Try PUBSUB HELP.")
+			return commands.ErrSubSyntax(c.Args)
 		}
 		var names []string
 		for name := range c.Peer.(*session).srv.pubsub.subs[space] {

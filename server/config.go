@@ -40,7 +40,7 @@ type Config struct {
 	TLSAuthClients string   `name:"tls-auth-clients" default:"yes" group:"tls" enum:"no,yes,optional" help:"whether clients must show a certificate"`
 	TLSProtocols   []string `name:"tls-protocols" default:"" group:"tls" help:"versions served, of TLSv1.2 and TLSv1.3; empty for both"`
 
-	RequirePass        string `name:"requirepass" default:"" group:"access" live:"apply" help:"password of the default user"`
+	RequirePass        string `name:"requirepass" default:"" group:"access" live:"apply" secret:"yes" help:"password of the default user"`
 	ACLFile            string `name:"aclfile" default:"" group:"access" help:"file of users, as ACL SAVE writes it"`
 	Users              users  `name:"user" group:"access" source:"file" help:"a user and its rules, as in ACL SETUSER; one user a line, not together with aclfile"`
 	ACLPubSubDefault   string `name:"acl-pubsub-default" default:"resetchannels" group:"access" enum:"allchannels,resetchannels" live:"yes" help:"channels that a new user may use"`

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/echomq/emqd/store/num"
 	"sync"
 )
 
@@ -58,6 +60,7 @@ type setting struct {
 	min, max int64
 	low, top int64 // where values are held, when top is not 0
 	enum     []string
+	secret   bool // SLOWLOG does not show it
 }
 
 // words is a field that reads and writes itself, as several words of the file's line.
@@ -81,7 +84,7 @@ func describe() []*setting {
 		if !ok {
 			continue
 		}
-		s := &setting{field: i, key: name, kind: f.Tag.Get("kind"), live: f.Tag.Get("live"), limit: f.Tag.Get("store"), min: math.MinInt64, max: math.MaxInt64}
+		s := &setting{field: i, key: name, kind: f.Tag.Get("kind"), live: f.Tag.Get("live"), limit: f.Tag.Get("store"), secret: f.Tag.Get("secret") != "", min: math.MinInt64, max: math.MaxInt64}
 		s.Setting = Setting{
 			Name: name, Default: f.Tag.Get("default"), Group: f.Tag.Get("group"), Help: f.Tag.Get("help"),
 			Live: s.live == "yes" || s.live == "apply", Hidden: f.Tag.Get("hidden") != "", File: f.Tag.Get("source") == "file",
@@ -244,11 +247,9 @@ func (s *setting) parseNumber(v reflect.Value, arg string) error {
 		}
 		n = u
 	default:
-		u, err := strconv.ParseInt(arg, 10, 64)
-		if err != nil || strings.HasPrefix(arg, "+") {
+		if n, ok = num.Int([]byte(arg)); !ok {
 			return refusal("argument couldn't be parsed into an integer")
 		}
-		n = u
 	}
 	if n < s.min || n > s.max {
 		return refusal(fmt.Sprintf("argument must be between %d and %d inclusive", s.min, s.max))

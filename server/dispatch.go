@@ -48,6 +48,7 @@ func (srv *Server) reject(s *session, row *commands.Row, err error) {
 		srv.stats.rows[row.ID()].rejected++
 	}
 	srv.stats.countError(err)
+	s.spent(row)
 	s.answer(func(r *commands.Reply) { r.Error(err) })
 }
 
@@ -61,6 +62,10 @@ func (s *session) answer(f func(*commands.Reply)) {
 
 // muted reports whether the present command's reply is dropped, and counts it.
 func (s *session) muted() bool {
+	if s.hushed {
+		s.hushed = false
+		return true
+	}
 	if s.replySkip > 0 {
 		s.replySkip--
 		return true
@@ -96,7 +101,7 @@ func (srv *Server) perform(s *session, row *commands.Row, args [][]byte, mayBloc
 	if mute && !s.heard {
 		c.Reply.Cut(mark)
 	}
-	s.heard = false
+	s.heard, s.hushed = false, mute && commands.IsWait(err)
 	s.out = c.Reply.Bytes()
 	if len(s.later) > 0 {
 		s.out = append(s.out, s.later...)
@@ -132,9 +137,7 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	srv.tell(c.Tx, row, effects)
 	if s.tracking != nil {
 		srv.remember(s, row, args)
-		if s.tx == nil && !s.inExec { // CLIENT CACHING before MULTI is for the whole transaction
-			s.tracking.spent()
-		}
+		s.spent(row)
 	}
 	srv.account(s, row, args, start, err)
 	return err
@@ -176,7 +179,7 @@ func (srv *Server) settle() {
 	tx := srv.call.Tx
 	f := tx.Effects()
 	if n := f.Len(); n > 0 {
-		if srv.watchers > 0 || srv.stats.blocked > 0 || !srv.tracked.empty() {
+		if srv.watchers > 0 || srv.stats.blocked > 0 || srv.trackers > 0 {
 			for i := range n {
 				srv.touched(f, i)
 			}
@@ -193,7 +196,7 @@ func (srv *Server) settle() {
 	}
 	srv.announceLifecycle()
 	tx.Commit()
-	if !srv.tracked.empty() {
+	if srv.trackers > 0 {
 		srv.tellTracking()
 	}
 }

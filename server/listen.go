@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"github.com/tidwall/redcon"
 )
@@ -115,11 +116,14 @@ func (c *streamConn) Read([]byte) (int, error) {
 		_, _ = io.WriteString(c.Conn, refusal) // best effort: the connection ends either way
 		return 0, io.EOF
 	}
-	addr := c.RemoteAddr().String()
-	if c.RemoteAddr().Network() == "unix" {
+	addr, laddr := c.RemoteAddr().String(), c.LocalAddr().String()
+	unix := c.RemoteAddr().Network() == "unix"
+	if unix {
 		addr = srv.cfg.UnixSocket + ":0"
+		laddr = addr
 	}
-	c.s = srv.open(c, addr, c.LocalAddr().String())
+	c.s = srv.open(c, addr, laddr)
+	c.s.unix = unix
 	srv.mu.Unlock()
 	written := make(chan struct{})
 	go func() {
@@ -174,7 +178,7 @@ func (c *streamConn) write() {
 		}
 		srv.commitLog()
 		out := s.out
-		s.out, s.queued, s.overSince = nil, false, 0
+		s.out, s.queued, s.flying = nil, false, len(out)
 		over := s.dead || s.aborted
 		last := over || s.closing
 		s.totalOut += int64(len(out))
@@ -186,6 +190,7 @@ func (c *streamConn) write() {
 		}
 		srv.mu.Lock()
 		srv.buffers.give(out)
+		s.flying, s.overSince = 0, 0
 		if last || err != nil {
 			s.gone()
 		}
@@ -214,4 +219,8 @@ func (c *streamConn) resume(s *session) {
 	c.signal()
 }
 
-func (c *streamConn) close(*session) { c.signal() }
+// close is transport's. A reader or writer that waits for the client ends now: it may never read again.
+func (c *streamConn) close(*session) {
+	_ = c.SetDeadline(time.Unix(1, 0)) // it fails when the connection is closed already
+	c.signal()
+}

@@ -16,9 +16,13 @@ var monitorRows = []commands.Row{{
 // cmdMonitor handles MONITOR.
 //
 // Reply:   OK, then one simple string for each command that any client runs
+// Errors:  in a transaction
 // Effects: none
 func cmdMonitor(c *commands.Call) error {
 	s := c.Peer.(*session)
+	if s.inExec {
+		return commands.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
+	}
 	if !s.monitor {
 		s.monitor = true
 		s.srv.monitors = append(s.srv.monitors, s)
@@ -44,12 +48,9 @@ func (srv *Server) feedMonitors(s *session, row *commands.Row, args [][]byte) {
 	line = append(line, ' ')
 	line = append(line, s.addr...)
 	line = append(line, ']')
-	for i, a := range args {
+	for i := range args {
 		line = append(line, ' ')
-		if row.Hides(i) {
-			a = []byte(commands.Redacted)
-		}
-		line = append(line, resp.Quote(a)...)
+		line = append(line, resp.Quote(row.Shown(args, i))...)
 	}
 	line = append(line, '\r', '\n')
 	for _, m := range srv.monitors {

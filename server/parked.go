@@ -43,10 +43,14 @@ func (srv *Server) park(s *session, row *commands.Row, args [][]byte, until int6
 	srv.stats.blocked++
 }
 
-// unpark takes w off every list. The session may run commands again.
+// unpark takes w off every list, when it is still there. The session may run commands again.
 func (srv *Server) unpark(w *waiter) {
+	if w.s.waiting != w {
+		return
+	}
+	w.s.waiting = nil
+	srv.stats.blocked--
 	if w.held { // unpause passes over it
-		w.s.waiting = nil
 		return
 	}
 	byKey := srv.parked[w.db]
@@ -64,8 +68,6 @@ func (srv *Server) unpark(w *waiter) {
 	if w.until > 0 {
 		srv.deadlines.Delete(w)
 	}
-	w.s.waiting = nil
-	srv.stats.blocked--
 }
 
 // release lets a session go on that was served, timed out or unblocked.

@@ -36,6 +36,7 @@ func mayWrite(row *commands.Row) bool {
 func (srv *Server) hold(s *session, row *commands.Row, args [][]byte) {
 	w := &waiter{s: s, row: row, args: cloneArgs(args), db: s.db, held: true}
 	s.waiting = w
+	srv.stats.blocked++
 	srv.pause.held = append(srv.pause.held, w)
 }
 
@@ -54,7 +55,7 @@ func (srv *Server) unpause() {
 			srv.pause.held = append(srv.pause.held, w)
 			continue
 		}
-		w.s.waiting = nil
+		srv.unpark(w)
 		srv.stamp()
 		srv.dispatch(w.s, w.args)
 		if len(w.s.in) > 0 {

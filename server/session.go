@@ -27,6 +27,7 @@ type session struct {
 	fd      int
 	addr    string
 	laddr   string
+	unix    bool  // over a Unix socket
 	created int64 // Unix ms
 	active  int64 // Unix ms of the last command
 	lastRow *commands.Row
@@ -42,6 +43,7 @@ type session struct {
 	in     []byte // received and not consumed
 	out    []byte // replies, of which sent bytes are on their way already
 	sent   int
+	flying int    // bytes taken from out that a stream's writer is sending
 	later  []byte // pushes that follow the reply of the running command
 
 	queued     bool   // in the transport's flush list
@@ -52,6 +54,7 @@ type session struct {
 	events     uint32 // what the event loop waits for
 	replyOff   bool   // CLIENT REPLY OFF
 	replySkip  int    // commands whose reply is dropped: CLIENT REPLY SKIP
+	hushed     bool   // the reply of the command that waits is dropped
 	heard      bool   // this command's reply is sent though replies were off
 	noTouch    bool
 	noEvict    bool
@@ -193,8 +196,11 @@ func (s *session) finish() {
 	s.conn.flush(s)
 }
 
-// end closes the session at once.
+// end closes the session at once: nothing is popped for the dead.
 func (s *session) end() {
+	if s.waiting != nil {
+		s.srv.unpark(s.waiting)
+	}
 	s.closing, s.aborted = true, true
 	s.in = nil
 	s.conn.close(s)
@@ -251,7 +257,7 @@ func (b *buffers) give(buf []byte) {
 // one for longer than it allows.
 func (s *session) checkOutput() {
 	limit := &s.srv.cfg.ClientOutputLimits[s.class()]
-	n := int64(len(s.out) - s.sent)
+	n := int64(len(s.out) - s.sent + s.flying)
 	over := limit.Hard > 0 && n > limit.Hard
 	if limit.Soft > 0 && n > limit.Soft {
 		if s.overSince == 0 {

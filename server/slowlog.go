@@ -41,13 +41,11 @@ func (srv *Server) noteSlow(s *session, row *commands.Row, args [][]byte, micros
 	if len(kept) > slowArgs {
 		kept = kept[:slowArgs-1]
 	}
-	for i, a := range kept {
-		switch {
-		case row.Hides(i):
-			e.args = append(e.args, commands.Redacted)
-		case len(a) > slowBytes:
+	for i := range kept {
+		a := row.Shown(args, i)
+		if len(a) > slowBytes {
 			e.args = append(e.args, string(a[:slowBytes])+"... ("+strconv.Itoa(len(a)-slowBytes)+" more bytes)")
-		default:
+		} else {
 			e.args = append(e.args, string(a))
 		}
 	}
@@ -88,7 +86,7 @@ func cmdSlowlogGet(c *commands.Call) error {
 	entries := c.Peer.(*session).srv.slowlog.entries
 	count := int64(10)
 	if len(c.Args) > 3 {
-		return commands.ErrArity(c.Row.FullName())
+		return commands.ErrSubSyntax(c.Args)
 	}
 	if len(c.Args) == 3 {
 		n, ok := num.Int(c.Args[2])
