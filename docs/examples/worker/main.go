@@ -36,7 +36,8 @@ func (w *worker) work(ctx context.Context) error {
 			time.Sleep(20 * time.Millisecond)
 			continue
 		}
-		id, payload, token := claim[0].(string), claim[1].(string), claim[2]
+		id, token := claim[0].(string), claim[2]
+		payload, _ := claim[1].(string) // null when the row has none
 		row, done := base+"job:"+id, make(chan error, 1)
 		go func() { done <- w.handle(id, payload) }()
 		extend := time.NewTicker(w.lease / 3)
