@@ -41,6 +41,7 @@ type Call struct {
 
 	waitKeys  [][]byte
 	waitUntil int64
+	waitSoon  bool
 }
 
 // Now returns the call's one instant in Unix milliseconds.
@@ -51,8 +52,24 @@ func (c *Call) Now() int64 { return c.Tx.Now() }
 // run after the first the deadline stays the first one's.
 func (c *Call) Wait(until int64, keys ...[]byte) error {
 	c.waitKeys = append(c.waitKeys[:0], keys...)
-	c.waitUntil = until
+	c.waitUntil, c.waitSoon = until, false
 	return errWait
+}
+
+// WaitSoon is Wait for a handler that has done a bounded part of its work: it runs again when others had their turn, as
+// if the first of keys were touched.
+func (c *Call) WaitSoon(until int64, keys ...[]byte) error {
+	err := c.Wait(until, keys...)
+	c.waitSoon = true
+	return err
+}
+
+// Soon returns the key that the last call, which waits, is to be run for without being touched; nil when it waits for others.
+func (c *Call) Soon() []byte {
+	if c.waitSoon {
+		return c.waitKeys[0]
+	}
+	return nil
 }
 
 // Waiting returns what the last Wait asked for. The keys alias the arguments.

@@ -26,6 +26,9 @@ const maxScore = 1 << 53
 // maxOrphans is how many members without a row one claim drops before it gives up.
 const maxOrphans = 128
 
+// passMost is how many members of a set one call passes over or drops beside those that it moves.
+const passMost = 1_000
+
 var fenceKey = []byte(fence.VersionKey)
 
 // verb is one running EchoMQ verb: the call, its arguments taken apart, and the base of its keys. The methods are
@@ -45,12 +48,16 @@ type emqScratch struct {
 	picks []pick
 	jobs  []claimable
 	steps []parentStep
+
+	passed int  // members that pickDue passed over or dropped
+	more   bool // it ended before it had seen all that is due
 }
 
 // newVerb takes the call apart: numkeys must be an integer, fit the call as EVAL wants it and be what the row's
 // layout says. The table has checked the arity.
 func newVerb(c *Call) (verb, error) {
 	c.emq.buf, c.emq.picks, c.emq.jobs = c.emq.buf[:0], c.emq.picks[:0], c.emq.jobs[:0]
+	c.emq.passed, c.emq.more = 0, false
 	rest := c.Args[2:]
 	n, ok := num.Int(c.Args[1])
 	takes := int64(len(c.Row.Layout) + c.Row.Rows)

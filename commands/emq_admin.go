@@ -80,6 +80,7 @@ func setPaused(c *Call, on bool) error {
 			meta.Set(fieldPaused, textOne)
 		} else {
 			meta.Delete(fieldPaused)
+			meta.Delete(fieldObliterate) // which is called off: another one begins anew
 		}
 	}
 	c.Reply.Int(1)

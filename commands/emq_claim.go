@@ -120,32 +120,28 @@ func emqBClaim(c *Call) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	for wrote := false; ; wrote = true {
-		n, dropped, err := v.claim(deadline, 1, false)
-		switch {
-		case n > 0:
-			return nil
-		case dropped:
-			continue // what stands behind the orphans would wake nobody
-		case wrote:
-			err = nil // what was written stays, so there is no refusal any more
-		}
-		return v.wait(err, until, v.keys[0])
+	n, dropped, err := v.claim(deadline, 1, false)
+	if n > 0 {
+		return nil
 	}
+	return v.wait(err, dropped, until)
 }
 
-// wait ends the run of a claim that waits and found nothing, or was refused: the caller waits for a change of key or
-// of the queue's pause. A key of a wrong type refuses the first run only.
-func (v *verb) wait(err error, until int64, key []byte) error {
+// wait ends the run of a claim that waits and found nothing, or was refused: the caller waits for a change of declared key 0
+// or of the queue's pause. When only orphans were dropped it goes on soon, since what stands behind them would wake nobody. A
+// key of a wrong type refuses the first run only.
+func (v *verb) wait(err error, dropped bool, until int64) error {
 	c := v.c
 	switch {
 	case err != nil && (!c.Again || !errors.Is(err, store.ErrWrongType)):
 		return err
-	case c.MayBlock:
-		return c.Wait(until, key, v.key(fence.Meta))
+	case !c.MayBlock:
+		c.Reply.Array(0)
+		return nil
+	case dropped:
+		return c.WaitSoon(until, v.keys[0], v.key(fence.Meta))
 	}
-	c.Reply.Array(0)
-	return nil
+	return c.Wait(until, v.keys[0], v.key(fence.Meta))
 }
 
 // claim takes up to n flat jobs from pending, declared key 0, into active, key 1, and replies them, as an array of many or

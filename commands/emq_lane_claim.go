@@ -110,23 +110,16 @@ func emqGroupBClaim(c *Call) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	for wrote := false; ; wrote = true {
-		n, dropped, err := v.claimLane(deadline, shareOne)
-		switch {
-		case n > 0:
-			return nil
-		case dropped:
-			continue
-		case wrote:
-			err = nil
-		}
-		return v.wait(err, until, v.keys[0])
+	n, dropped, err := v.claimLane(deadline, shareOne)
+	if n > 0 {
+		return nil
 	}
+	return v.wait(err, dropped, until)
 }
 
 // claimLane gives the next lane its turn and replies what it took into active, declared key 1; nothing when there is
 // nothing. A lane whose members are all orphans loses them, and the next one is tried. dropped tells that the search ended
-// at maxOrphans of one lane.
+// at maxOrphans, or as many lanes that cannot be served.
 func (v *verb) claimLane(deadline int64, how share) (claimed int, dropped bool, err error) {
 	v.c.Tx.NoteClaim(v.base)
 	c := v.c
@@ -137,6 +130,7 @@ func (v *verb) claimLane(deadline int64, how share) (claimed int, dropped bool, 
 	if err != nil {
 		return 0, false, err
 	}
+	orphans := 0
 	for wrote := false; ; wrote = true {
 		c.emq.picks, c.emq.jobs = c.emq.picks[:0], c.emq.jobs[:0]
 		t, err := v.nextTurn(&r, how)
@@ -158,10 +152,11 @@ func (v *verb) claimLane(deadline int64, how share) (claimed int, dropped bool, 
 		}
 		if !t.found {
 			r.shed(t.skip)
-			return 0, false, nil
+			return 0, t.skip == maxOrphans, nil
 		}
 		n := v.takeTurn(&r, &t, &active, deadline, how != shareOne)
-		if full := len(c.emq.picks) == maxOrphans; n > 0 || full {
+		orphans += len(c.emq.picks)
+		if full := orphans >= maxOrphans; n > 0 || full {
 			return n, full, nil
 		}
 	}
@@ -179,7 +174,7 @@ type laneTurn struct {
 func (v *verb) nextTurn(r *rota, how share) (t laneTurn, err error) {
 	for ; ; t.skip++ {
 		group, ok := r.ring.At(t.skip)
-		if !ok {
+		if !ok || t.skip == maxOrphans {
 			return t, nil
 		}
 		if !fence.ValidGroup(group) {

@@ -54,7 +54,7 @@ func TestEMQLaneModel(t *testing.T) {
 			"enqueue": y.stepEnqueue, "enqueue again": y.stepEnqueue, "claim": y.stepClaim, "claim again": y.stepClaim,
 			"settle": y.stepSettle, "settle again": y.stepSettle, "reprocess": y.stepReprocess, "promote": y.stepPromote,
 			"reap": y.stepReap, "stalled": y.stepStalled, "pause": y.stepPause, "limit": y.stepLimit, "weight": y.stepWeight,
-			"reassign": y.stepReassign, "drain": y.stepDrain, "flat claims": y.stepFlatClaims,
+			"reassign": y.stepReassign, "drain": y.stepDrain, "flat claims": y.stepFlatClaims, "obliterate": y.stepObliterate,
 			"clock": func(rt *rapid.T) { y.now += rapid.Int64Range(0, 30).Draw(rt, "ms") },
 			"":      y.check,
 		})

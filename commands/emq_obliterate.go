@@ -59,13 +59,15 @@ func emqObliterate(c *Call) error {
 	if err := c.Guard(); err != nil {
 		return err
 	}
-	d := demolition{v: &v, left: budget}
+	d := demolition{v: &v, left: min(budget, drainMost)}
 	if d.meta, err = c.Tx.Hash(v.keys[0]); err != nil {
 		return err
 	}
 	if d.outbox, err = v.outbox(); err != nil {
 		return err
 	}
+	d.rota, err = v.rota()
+	d.lanes = err == nil // else something else is there: it goes with the rest
 	c.Reply.Flag(!d.run())
 	return nil
 }
@@ -80,14 +82,17 @@ func (v *verb) leases() bool {
 	return ok && until > float64(v.c.Now())
 }
 
-// demolition is one step of the obliteration of a queue. Jobs go with all that belongs to them, so that after any step
-// the rest of the queue still works. How far it has come stands in meta: the cursor of the walk through the keyspace,
-// good for one run of the node, and then how many signals of the outbox are still to be looked at.
+// demolition is one step of the obliteration of a queue. Jobs go with all that belongs to them and leave ring and counts
+// as they must be, so that after any step the rest of the queue still works. How far it has come stands in meta: the cursor
+// of the walk through the keyspace, good for one run of the node, and then how many signals of the outbox are still to be
+// looked at.
 type demolition struct {
 	v      *verb
 	left   int64 // of the budget: what is deleted or looked at costs 1
 	meta   store.Hash
 	outbox store.List
+	rota   rota
+	lanes  bool   // the rota could be opened
 	keys   []byte // keys met, each behind its length
 }
 
@@ -98,7 +103,7 @@ func (d *demolition) run() bool {
 			return false
 		}
 	}
-	if !d.walk() || !d.sift() {
+	if !d.served() || !d.halted() || !d.walk() || !d.sift() {
 		return false
 	}
 	for _, kind := range lastKeys {
@@ -129,7 +134,9 @@ func (d *demolition) set(key []byte, active bool) bool {
 		id = d.v.keep(id)
 		set.Remove(id)
 		if active {
-			d.uncount(id)
+			if l, ok := d.laneOf(id); ok {
+				d.rota.left(&l, true)
+			}
 		}
 		d.job(id)
 		d.v.c.emq.buf = d.v.c.emq.buf[:mark]
@@ -137,17 +144,65 @@ func (d *demolition) set(key []byte, active bool) bool {
 	return set.Len() == 0
 }
 
-// uncount takes an active job off its lane's count.
-func (d *demolition) uncount(id []byte) {
+// served deletes the jobs of the lanes on the ring and reports whether none is on it any more.
+func (d *demolition) served() bool {
+	for d.lanes && d.left > 0 {
+		group, ok := d.rota.ring.At(0)
+		if !ok {
+			return true
+		}
+		mark := len(d.v.c.emq.buf)
+		l, ok := d.lane(group)
+		if ok && !d.set(d.v.named(fence.Lane, l.group), false) {
+			return false
+		}
+		d.left--
+		if ok {
+			d.rota.pass(&l, 0)
+		} else {
+			d.rota.shed(1)
+		}
+		d.v.c.emq.buf = d.v.c.emq.buf[:mark]
+	}
+	return !d.lanes || d.rota.ring.Len() == 0
+}
+
+// halted deletes the jobs of the lanes that are paused, each with its pause, and reports whether there is none any more.
+func (d *demolition) halted() bool {
+	for d.lanes && d.left > 0 && d.rota.paused.Len() > 0 {
+		mark := len(d.v.c.emq.buf)
+		var group []byte
+		d.rota.paused.Each(func(member []byte) bool {
+			group = d.v.keep(member)
+			return false
+		})
+		if fence.ValidGroup(group) && !d.set(d.v.named(fence.Lane, group), false) {
+			return false
+		}
+		d.left--
+		d.rota.paused.Remove(group)
+		d.v.c.emq.buf = d.v.c.emq.buf[:mark]
+	}
+	return !d.lanes || d.rota.paused.Len() == 0
+}
+
+// lane opens the lane of a group; ok is false when there can be none.
+func (d *demolition) lane(group []byte) (l lane, ok bool) {
+	if !d.lanes || !fence.ValidGroup(group) {
+		return l, false
+	}
+	l, err := d.rota.lane(d.v.keep(group))
+	return l, err == nil
+}
+
+// laneOf opens the lane of the job id; ok is false when it has no row or no lane.
+func (d *demolition) laneOf(id []byte) (l lane, ok bool) {
 	row, there, err := d.v.rowOf(id)
 	if err != nil || !there {
-		return
+		return l, false
 	}
-	if group, ok := row.Get(fieldGroup); ok && fence.ValidGroup(group) {
-		if r, l, err := d.v.openLane(d.v.keep(group)); err == nil {
-			r.count(&l, -1)
-		}
-	}
+	group, _ := row.Get(fieldGroup)
+	return d.lane(group)
 }
 
 // job deletes the row of a job and what belongs to it. A parent in the same queue goes first, since it would wait for ever if
@@ -173,11 +228,21 @@ func (d *demolition) job(id []byte) {
 		}
 		id = parent
 		d.left--
-		for i := range jobSets {
-			if set, err := v.c.Tx.ZSet(v.key(jobSets[i].kind)); err == nil {
-				set.Remove(id)
-			}
+		d.leave(id)
+	}
+}
+
+// leave takes a job out of whatever set it is in.
+func (d *demolition) leave(id []byte) {
+	held := false
+	for i := range jobSets {
+		if set, err := d.v.c.Tx.ZSet(d.v.key(jobSets[i].kind)); err == nil && set.Remove(id) {
+			held = held || jobSets[i].kind == fence.Active
 		}
+	}
+	if l, ok := d.laneOf(id); ok {
+		l.jobs.Remove(id)
+		d.rota.left(&l, held)
 	}
 }
 

@@ -49,41 +49,95 @@ func (s scope) takes(row *jobRow) (lane, ok bool) {
 	return true, s.lanes && fence.ValidGroup(group) && (s.group == nil || string(s.group) == string(group))
 }
 
-// pickDue picks up to limit members of set in the scope with a score up to now, lowest first, and returns their number.
-// Members without a row are picked as orphans and do not count. With a limit of stalls that is not negative each
-// stall is judged by it.
+// appendName appends the name of the search of this scope through the set at key.
+func (s scope) appendName(b, key []byte) []byte {
+	b = append(b, key...)
+	switch {
+	case s.group != nil:
+		b = append(append(b, "\x00g"...), s.group...)
+	case s.lanes:
+		b = append(b, "\x00a"...)
+	}
+	return b
+}
+
+// pickDue picks up to limit members of declared key 0, which is set, in the scope with a score up to now, lowest first, and
+// returns their number; then it asks the guard. Members without a row are picked as orphans and do not count. With a limit
+// of stalls that is not negative each stall is judged by it.
+//
+// After passMost members that it passed over or dropped the search ends, and the next call with this scope goes on there:
+// so no call takes long, and what stands behind them has its turn. After the last one that is due it begins anew.
 func (v *verb) pickDue(set *store.ZSet, of scope, limit, maxStalled int64) (n int64, err error) {
-	for i := 0; n < limit; i++ {
+	tx, mark := v.c.Tx, len(v.c.emq.buf)
+	v.c.emq.buf = of.appendName(v.c.emq.buf, v.keys[0])
+	search := v.since(mark)
+	first := tx.Place(search, set)
+	if !v.dueAt(set, first) {
+		first = 0
+	}
+	i := first
+	for ; n < limit && v.c.emq.passed < passMost; i++ {
 		id, score, ok := set.At(i)
 		if !ok || score > float64(v.c.Now()) {
 			break
 		}
-		from := len(v.c.emq.buf)
-		id = v.keep(id)
-		row, there, err := v.rowOf(id)
+		took, err := v.pickOne(id, of, maxStalled)
 		switch {
 		case err != nil:
 			return 0, err
-		case !there:
-			v.take(pick{from: from, to: from + len(id)})
-			continue
+		case took:
+			n++
+		default:
+			v.c.emq.passed++
 		}
-		lane, ok := of.takes(&row)
-		if !ok {
-			v.c.emq.buf = v.c.emq.buf[:from]
-			continue
+	}
+	if len(v.c.emq.picks) > 0 {
+		if err := v.c.Guard(); err != nil {
+			return 0, err
 		}
-		what := pickFree
-		if maxStalled >= 0 {
-			if what, err = v.judge(&row, maxStalled); err != nil {
-				return 0, err
-			}
-		}
-		child := what == pickBury && row.has(fieldParent)
-		v.take(pick{from, from + len(id), what, child, lane})
-		n++
+	}
+	id, score, _ := set.At(i)
+	switch v.c.emq.more = v.dueAt(set, i); {
+	case v.c.emq.more && (n < limit || first > 0):
+		tx.NotePlace(search, score, id)
+	default:
+		tx.ForgetPlace(search)
 	}
 	return n, nil
+}
+
+// dueAt reports whether there is a member at rank i and its time has come.
+func (v *verb) dueAt(set *store.ZSet, i int) bool {
+	_, score, ok := set.At(i)
+	return ok && score <= float64(v.c.Now())
+}
+
+// pickOne picks a member unless it is passed over, and reports whether it is one that counts.
+func (v *verb) pickOne(id []byte, of scope, maxStalled int64) (took bool, err error) {
+	from := len(v.c.emq.buf)
+	id = v.keep(id)
+	row, there, err := v.rowOf(id)
+	switch {
+	case err != nil:
+		return false, err
+	case !there:
+		v.take(pick{from: from, to: from + len(id)})
+		return false, nil
+	}
+	lane, ok := of.takes(&row)
+	if !ok {
+		v.c.emq.buf = v.c.emq.buf[:from]
+		return false, nil
+	}
+	what := pickFree
+	if maxStalled >= 0 {
+		if what, err = v.judge(&row, maxStalled); err != nil {
+			return false, err
+		}
+	}
+	child := what == pickBury && row.has(fieldParent)
+	v.take(pick{from, from + len(id), what, child, lane})
+	return true, nil
 }
 
 // judge tells what a lapsed lease means for its job. One that an earlier run of the node gave could not be

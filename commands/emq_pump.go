@@ -27,6 +27,10 @@ func (c *Call) Moved() (released, buried int) {
 	return released, buried
 }
 
+// Looked returns how many members the last verb that looked through a set passed over or dropped beside those that it
+// moved, and whether it ended before it had seen all that is due.
+func (c *Call) Looked() (passed int, more bool) { return c.emq.passed, c.emq.more }
+
 // PumpDeliver returns the row by which a node applies the first signal of a queue's outbox itself. It is in no table: no
 // client can call it.
 func PumpDeliver() *Row { return &pumpDeliverRow }

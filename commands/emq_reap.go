@@ -86,9 +86,6 @@ func (v *verb) reap(of scope, limit int64) error {
 		return err
 	}
 	if len(v.c.emq.picks) > 0 {
-		if err := v.c.Guard(); err != nil {
-			return err
-		}
 		w := way{leased: true}
 		if of.flat {
 			w, err = v.openWay(1, true)

@@ -63,9 +63,6 @@ func promote(c *Call, of scope) error {
 		return err
 	}
 	if len(c.emq.picks) > 0 {
-		if err := c.Guard(); err != nil {
-			return err
-		}
 		w, err := v.openWay(1, false)
 		if err != nil {
 			return err

@@ -56,9 +56,6 @@ func checkStalled(c *Call, of scope) error {
 
 // settleStalled carries the picks out.
 func (v *verb) settleStalled(active *store.ZSet) error {
-	if err := v.c.Guard(); err != nil {
-		return err
-	}
 	w, err := v.openWay(1, true)
 	if err != nil {
 		return err

@@ -84,6 +84,7 @@ func (srv *Server) execute(s *session, row *commands.Row, args [][]byte) {
 	if commands.IsWait(err) {
 		until, keys := srv.call.Waiting()
 		srv.park(s, row, args, until, keys)
+		srv.serveSoon(s.db)
 	}
 	srv.finishUnblocks()
 	srv.serveReady()

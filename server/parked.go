@@ -126,6 +126,23 @@ func (srv *Server) serveReady() {
 	srv.touchedBy = srv.touchedBy[:0]
 }
 
+// serveSoon notes that the call that waits in the database has more to do for a key, if it said so.
+func (srv *Server) serveSoon(db int) {
+	if key := srv.call.Soon(); key != nil {
+		srv.soon = append(srv.soon, touch{db, string(key)})
+	}
+}
+
+// goOn runs those that had more to do, once, and reports whether they still have.
+func (srv *Server) goOn() bool {
+	if len(srv.soon) > 0 {
+		srv.touchedBy = append(srv.touchedBy, srv.soon...)
+		srv.soon = srv.soon[:0]
+		srv.serveReady()
+	}
+	return len(srv.soon) > 0
+}
+
 // serveKey runs the clients that wait for one key, oldest first. A run may change the list, which is in the order of
 // waiting, so the next one is looked for behind the last.
 func (srv *Server) serveKey(t touch) {
@@ -144,6 +161,7 @@ func (srv *Server) serveKey(t touch) {
 			srv.release(w)
 		case w.row.Has(commands.Exclusive):
 			refused = w.row
+			srv.serveSoon(w.db)
 		}
 		at, still := slices.BinarySearchFunc(srv.parked[t.db][t.key], w.seq, (*waiter).since)
 		if i = at - 1; still {

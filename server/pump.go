@@ -11,7 +11,8 @@ type pump struct {
 	on    bool
 	at    int64 // Unix ms of the next turn
 	dbs   []*pumpDB
-	first int // the database that comes first in the present turn
+	first int  // the database that comes first in the present turn
+	more  bool // a call of the present visit ended before it had seen all that is due
 
 	args  [][]byte // of the next call
 	base  []byte   // of the queue that is visited
@@ -27,6 +28,7 @@ type pumpStats struct {
 	skipped int64 // slots of repeatables whose last job was not claimed yet
 	dropped int64 // signals that nobody could read
 	refused int64 // steps that the node or what a queue holds refused
+	passed  int64 // members that the verbs passed over or dropped
 	looks   int64 // queues looked at
 	lastRun int64 // Unix ms of the last turn that moved something
 }
@@ -150,14 +152,15 @@ func (srv *Server) fenced(i int, d *pumpDB) bool {
 	return err == nil && fence.CheckWire(value, held) == nil
 }
 
-// visit moves up to limit jobs of each kind that q has due, and returns how many it moved.
-func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (moved int) {
+// visit moves up to limit jobs of each kind that q has due, and returns how many it moved or looked at in vain.
+func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (cost int) {
 	p := &srv.pump
 	p.base = append(p.base[:0], q.base...)
 	due, now := srv.look(i, q), srv.now
 	touched := q.touched
 	q.touched = true // it is looked at below, whatever the visit touches
-	before := p.stats.moved()
+	before, passed := p.stats.moved(), p.stats.passed
+	p.more = false
 	wait := int64(pumpBackoff)
 	if due.schedule <= now {
 		srv.pumpPromote(i, limit)
@@ -171,16 +174,16 @@ func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (moved int) 
 	if due.outbox <= now && !srv.pumpDeliver(i, limit) {
 		wait = pumpPoison
 	}
-	moved = int(p.stats.moved() - before)
+	moved := int(p.stats.moved() - before)
 	again := srv.look(i, q).first()
 	if again <= now {
-		if again = now; moved == 0 { // the others that are due go first
+		if again = now; moved == 0 && !p.more { // the others that are due go first
 			again = now + wait
 		}
 	}
 	q.touched = touched
 	d.place(q, again)
-	return moved
+	return moved + int(p.stats.passed-passed)
 }
 
 // pumpCall runs a row as the node itself: in a transaction of its own that is logged, wakes clients and is told as

@@ -25,6 +25,7 @@ func (srv *Server) pumpPromote(i, limit int) {
 	if srv.pumpCall(i, srv.table.Lookup(p.args[0])) == nil {
 		released, _ := srv.call.Moved()
 		p.stats.promoted += int64(released)
+		srv.pumpLooked()
 	}
 	srv.serveReady()
 }
@@ -39,8 +40,16 @@ func (srv *Server) pumpRecover(i, limit int) {
 		released, buried := srv.call.Moved()
 		p.stats.recovered += int64(released)
 		p.stats.dead += int64(buried)
+		srv.pumpLooked()
 	}
 	srv.serveReady()
+}
+
+// pumpLooked notes what the last call passed over or dropped.
+func (srv *Server) pumpLooked() {
+	passed, more := srv.call.Looked()
+	srv.pump.stats.passed += int64(passed)
+	srv.pump.more = srv.pump.more || more
 }
 
 // pumpFire adds the jobs of repeatables that are due. One that cannot be added does not keep the others.

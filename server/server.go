@@ -47,6 +47,7 @@ type Server struct {
 	parked    []map[string][]*waiter  // by database and key, oldest first
 	deadlines *btree.BTreeG[*waiter]
 	touchedBy []touch       // keys with parked clients that the last transaction touched
+	soon      []touch       // keys that a parked client is to be run for in the next turn
 	touches   []store.Touch // scratch of touched
 	parkSeq   uint64
 
@@ -207,7 +208,7 @@ func (srv *Server) tick() int64 {
 	if at := srv.expire(); at != 0 && at < next {
 		next = at
 	}
-	if srv.store.Reclaim(4096) {
+	if more := srv.goOn(); srv.store.Reclaim(4096) || more {
 		next = srv.now
 	}
 	if w, ok := srv.deadlines.Min(); ok && w.until+1 < next {

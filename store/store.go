@@ -99,6 +99,7 @@ type db struct {
 	expires *btree.BTreeG[deadline]
 	fields  *btree.BTreeG[fieldDeadline]
 	claims  map[string]*int64 // when a job of each queue was last asked for, Unix ms, by the queue's base
+	places  map[string]place  // where searches that go on are, by their names
 }
 
 // deadline orders the keys, or the fields of a hash, that have an expiry time.
