@@ -13,9 +13,9 @@ CALLS ?= 2000000
 EMQ_CALLS ?= 200000
 SEED  ?= 0
 JOBS  ?= 100000
-ROUNDS ?= 200
+KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash fuzz-differential fuzz-emq ratios generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash fuzz-differential fuzz-emq ratios steps generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -65,7 +65,7 @@ workers:
 # crash plays crashes at every operation on the log's files, and kills a node 200 times under clients that keep account.
 crash:
 	go test ./server -run '^Test(Crash|Fault|Flip)Every' -v -count 1 -timeout 1h -fault-step 1 -crash-turns 60 -crash-seed $(SEED)
-	go test ./parity/crash -run '^TestKill$$' -v -count 1 -timeout 1h -rounds $(ROUNDS) -seed $(SEED)
+	go test ./parity/crash -run '^TestKill$$' -v -count 1 -timeout 1h -rounds $(KILLS) -seed $(SEED)
 
 # fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every
 # reply and the whole keyspace.
@@ -76,6 +76,11 @@ fuzz-emq: redis-server
 ROUNDS ?= 5
 ratios: build redis-server
 	go run ./parity/ratios -emqd $(BIN) -rounds $(ROUNDS)
+
+# steps measures how long another client waits while a queue of a million jobs is obliterated, drained, promoted or recovered.
+STEP_JOBS ?= 1000000
+steps: build
+	go run ./parity/ratios -emqd $(BIN) -only steps -jobs $(STEP_JOBS)
 
 generate:
 	go generate ./...

@@ -6,15 +6,15 @@ import (
 )
 
 // drainMost is how many members of sets one call deletes, so that no call stops the node for long.
-const drainMost = 5_000
+const drainMost = 2_000
 
 var emqLaneDrainRows = []Row{
 	{
 		Name: "emq.group.drain", Family: "lanes", Arity: 6, Flags: emqWrite, Do: emqGroupDrain,
 		Keys: emqKeys, Layout: fence.Layout{fence.Lane, fence.Ring, fence.Base}, Tokens: []string{"group.drain"},
 		Syntax: "numkeys lane ring base group", Since: "1.0.0",
-		Complexity: "O(M) where M is the number of jobs in the lane, of which one call takes 5000 at most",
-		Summary:    "Deletes the pending jobs of a lane, up to 5000 in one call.",
+		Complexity: "O(M) where M is the number of jobs in the lane, of which one call takes 2000 at most",
+		Summary:    "Deletes the pending jobs of a lane, up to 2000 in one call.",
 	},
 }
 

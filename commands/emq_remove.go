@@ -18,7 +18,7 @@ var emqRemoveRows = []Row{
 		Name: "emq.drain", Family: "admin", Arity: -4, Flags: emqWrite, Do: emqDrain,
 		Keys: emqKeys, Layout: fence.Layout{fence.Base, fence.Pending, fence.Schedule}, Optional: 1, Tokens: []string{"drain"},
 		Syntax: "numkeys base pending [schedule]", Since: "1.0.0",
-		Complexity: "O(M*log N) where M is the number of jobs removed, at most 5000, and N that of jobs in the sets",
+		Complexity: "O(M*log N) where M is the number of jobs removed, at most 2000, and N that of jobs in the sets",
 		Summary:    "Removes jobs that wait to be claimed, and those that are scheduled when that set is given.",
 	},
 }

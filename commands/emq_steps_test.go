@@ -14,7 +14,7 @@ import (
 const (
 	stepPasses = 1_000 // members passed over or dropped by a verb that looks for what is due
 	stepDrops  = 128   // orphans dropped by a claim
-	stepTakes  = 5_000 // jobs that a draining verb deletes
+	stepTakes  = 2_000 // jobs that a draining verb deletes
 )
 
 // crowd puts members into a set of the queue, with rows that have these fields, or without any.

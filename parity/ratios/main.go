@@ -3,6 +3,9 @@
 // native verbs against short Lua scripts by EVALSHA. It starts and stops both servers itself, on loopback.
 //
 //	go run ./parity/ratios -emqd bin/emqd [-rounds 5] [-only plain,jobs]
+//
+// With -only steps it measures emqd alone: how long another client waits while a queue of -jobs jobs is obliterated, drained,
+// promoted or recovered in bounded steps.
 package main
 
 import (
@@ -18,14 +21,20 @@ func main() {
 	peer := flag.String("peer", "redis-server", "the server to compare with")
 	rounds := flag.Int("rounds", 5, "runs of each case on each server, in alternation")
 	only := flag.String("only", "plain,jobs", "which tables")
+	jobs := flag.Int("jobs", 1_000_000, "jobs of the queue in the table of steps")
 	flag.Parse()
-	if err := run(*emqd, *peer, *rounds, strings.Split(*only, ",")); err != nil {
+	if err := run(*emqd, *peer, *rounds, *jobs, strings.Split(*only, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "ratios:", err)
 		os.Exit(1)
 	}
 }
 
-func run(emqd, peer string, rounds int, tables []string) error {
+func run(emqd, peer string, rounds, jobs int, tables []string) error {
+	if slices.Contains(tables, "steps") {
+		if err := stepTable(emqd, jobs); err != nil {
+			return err
+		}
+	}
 	if slices.Contains(tables, "plain") {
 		if err := withServers(emqd, peer, "no", "no", func(a, b *node) error { return plainTable(a, b, rounds) }); err != nil {
 			return err
