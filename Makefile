@@ -15,7 +15,7 @@ SEED  ?= 0
 JOBS  ?= 100000
 KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash fuzz-differential fuzz-emq ratios steps generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash flows fuzz-differential fuzz-emq ratios steps generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -66,6 +66,11 @@ workers:
 crash:
 	go test ./server -run '^Test(Crash|Fault|Flip)Every' -v -count 1 -timeout 1h -fault-step 1 -crash-turns 60 -crash-seed $(SEED)
 	go test ./parity/crash -run '^TestKill$$' -v -count 1 -timeout 1h -rounds $(KILLS) -seed $(SEED)
+
+# flows kills a node after every step of many trees of jobs, which must all end.
+TREES ?= 200
+flows:
+	go test ./parity/crash -run '^TestFlowsEndAcrossKills$$' -v -count 1 -timeout 3h -trees $(TREES) -trees-seed $$(date +%N)
 
 # fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every
 # reply and the whole keyspace.

@@ -30,6 +30,7 @@ type killed struct {
 	bin    string
 	dir    string
 	socket string
+	args   []string // of its own, beside the common ones
 	log    *os.File
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when the process has ended
@@ -44,8 +45,8 @@ type killed struct {
 
 // begin starts the process.
 func (k *killed) begin() {
-	k.cmd = exec.Command(k.bin, "--port", "0", "--unixsocket", k.socket, "--dir", k.dir, "--install",
-		"--auto-aof-rewrite-percentage", "50", "--auto-aof-rewrite-min-size", "16mb")
+	k.cmd = exec.Command(k.bin, append([]string{"--port", "0", "--unixsocket", k.socket, "--dir", k.dir, "--install",
+		"--auto-aof-rewrite-percentage", "50", "--auto-aof-rewrite-min-size", "16mb"}, k.args...)...)
 	k.cmd.Stdout, k.cmd.Stderr = k.log, k.log
 	require.NoError(k.t, k.cmd.Start())
 	cmd, ended := k.cmd, make(chan struct{})
