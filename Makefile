@@ -15,7 +15,7 @@ SEED  ?= 0
 JOBS  ?= 100000
 KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash flows fuzz-differential fuzz-emq ratios steps generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq ratios steps generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -71,6 +71,10 @@ crash:
 TREES ?= 200
 flows:
 	go test ./parity/crash -run '^TestFlowsEndAcrossKills$$' -v -count 1 -timeout 3h -trees $(TREES) -trees-seed $$(date +%N)
+
+# pump has the pump recover a million lapsed leases and counts the work of every turn.
+pump:
+	go test ./server -run '^TestPumpWorkOfATurnIsBounded$$' -v -count 1 -timeout 1h -pump-leases 1000000
 
 # fuzz-emq sends random sequences of job verbs to emqd and to the reference scripts on redis-server, and compares every
 # reply and the whole keyspace.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -137,4 +138,49 @@ func BenchmarkPumpRecover(b *testing.B) {
 	b.ResetTimer()
 	for n.turn() {
 	}
+}
+
+var pumpLeases = flag.Int("pump-leases", 60_000, "lapsed leases of TestPumpWorkOfATurnIsBounded; a million with make pump")
+
+// TestPumpWorkOfATurnIsBounded counts the work of every turn over a queue of lapsed leases, every third without a row and every
+// fifth of a lane that nobody can have: no turn does more than its part, and all that can be recovered is.
+func TestPumpWorkOfATurnIsBounded(t *testing.T) {
+	count := *pumpLeases
+	n := newPumped(t)
+	n.turn() // the keys are gone through
+	n.fill("big", "active", "active", count, n.now-10_000)
+	tx := n.srv.store.Begin(0, n.now, false)
+	odd, orphans := 0, 0
+	for i := range count {
+		row := fmt.Appendf(nil, "emq:{big}:job:JOB%07d", i)
+		switch {
+		case i%3 == 0:
+			tx.Delete(row)
+			orphans++
+		case i%5 == 0:
+			h, err := tx.Hash(row)
+			require.NoError(t, err)
+			h.Set([]byte("group"), []byte("no\x00group"))
+			odd++
+		}
+	}
+	tx.Commit()
+	st := &n.srv.pump.stats
+	work := func() int64 { return st.moved() + st.passed }
+	turns := 0
+	for last := work(); st.recovered < int64(count-odd-orphans); last = work() {
+		n.turn()
+		require.LessOrEqual(t, work()-last, int64(pumpBudget+n.srv.cfg.PumpBatch+1000), "of turn %d", turns)
+		require.Positive(t, work()-last, "turn %d does nothing while leases are left", turns)
+		turns++
+	}
+	require.EqualValues(t, orphans, n.srv.store.Stats.OrphansDropped)
+	require.Equal(t, fmt.Sprintf(":%d", odd), n.do("ZCARD emq:{big}:active"))
+	t.Logf("%d leases in %d turns", count, turns)
+	before := st.looks
+	n.turn() // the last ones: nobody can move them
+	for range 10 {
+		n.turn()
+	}
+	require.LessOrEqual(t, st.looks-before, int64(2+2*odd/1000), "and they are not looked at again and again")
 }

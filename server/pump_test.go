@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -274,4 +275,37 @@ func TestPumpRunsOnASocketNode(t *testing.T) {
 		require.Contains(t, a.next(), "$4\r\nJOB1\r\n$1\r\np\r\n:"+strconv.Itoa(attempt), "promoted, then recovered")
 		a.send("EMQ.BCLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 20 15")
 	}
+}
+
+// A pause is kept by a restart, with the pump on: what it makes pending nobody claims until the queue is resumed.
+func TestPumpKeepsAPauseAcrossARestart(t *testing.T) {
+	fsys := memfs.New()
+	on := func(c *Config) { c.Pump = 5 }
+	first := startLogged(t, fsys, on)
+	c := dial(t, first.addr)
+	require.Equal(t, "+OK\r\n", c.do("EMQ.INSTALL"))
+	require.Equal(t, ":1\r\n", c.do("EMQ.ENQUEUE 2 emq:{q}:job:JOB1 emq:{q}:pending JOB1 p"))
+	require.Contains(t, c.do("EMQ.CLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 60000"), "JOB1")
+	require.Equal(t, ":1\r\n", c.do("EMQ.SCHEDULE 2 emq:{q}:job:JOB2 emq:{q}:schedule JOB2 p in 60000"))
+	require.Equal(t, ":1\r\n", c.do("EMQ.GROUP.ENQUEUE 3 emq:{q}:job:JOB3 emq:{q}:g:g:pending emq:{q}: JOB3 p g"))
+	require.Equal(t, ":1\r\n", c.do("EMQ.PAUSE 1 emq:{q}:meta"))
+	require.NoError(t, first.stop())
+
+	second := startLogged(t, fsys, on)
+	flat, lane, c := dial(t, second.addr), dial(t, second.addr), dial(t, second.addr)
+	flat.send("EMQ.BCLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 60000 0")
+	lane.send("EMQ.GROUP.BCLAIM 3 emq:{q}:ring emq:{q}:active emq:{q}: 60000 0")
+	for !strings.Contains(c.do("INFO clients"), "blocked_clients:2\r\n") {
+	}
+	due := c.do("ZADD emq:{q}:schedule XX CH 1 JOB2") + c.do("ZADD emq:{q}:active XX CH 1 JOB1")
+	require.Equal(t, ":1\r\n:1\r\n", due)
+	for c.do("ZCARD emq:{q}:pending") != ":2\r\n" {
+	}
+	require.Equal(t, ":0\r\n", c.do("ZCARD emq:{q}:active"), "promoted and recovered by the pump, and none claimed")
+	require.Equal(t, "*0\r\n", c.do("EMQ.CLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 1000"))
+	require.Equal(t, "*0\r\n", c.do("EMQ.GROUP.CLAIM 3 emq:{q}:ring emq:{q}:active emq:{q}: 1000"))
+	require.Contains(t, c.do("INFO clients"), "blocked_clients:2\r\n")
+	require.Equal(t, ":1\r\n", c.do("EMQ.RESUME 1 emq:{q}:meta"))
+	require.Contains(t, flat.next(), "JOB1")
+	require.Contains(t, lane.next(), "JOB3")
 }
