@@ -309,3 +309,27 @@ func TestPumpKeepsAPauseAcrossARestart(t *testing.T) {
 	require.Contains(t, flat.next(), "JOB1")
 	require.Contains(t, lane.next(), "JOB3")
 }
+
+// The job of a slot is an ordinary pending one: promoting changes neither it nor the series, and many schedulers that move
+// the series on by hand move it once.
+func TestPumpSeriesIsNotDoubledByPromoting(t *testing.T) {
+	n := newPumped(t)
+	n.repeat("r", 1_000, n.now)
+	n.pass(0)
+	next := n.next("r")
+	for range 20 {
+		require.Equal(t, ":0", n.do("EMQ.PROMOTE 3 ~schedule ~pending ~ 10"))
+		require.Equal(t, ":0", n.do(fmt.Sprintf("EMQ.REPEAT.REGISTER 2 ~repeat ~repeat:r r 1000 t %d", n.now+77)))
+	}
+	require.Equal(t, ":1", n.do("ZCARD ~pending"))
+	require.Equal(t, next, n.next("r"))
+	moved := 0
+	for range 20 {
+		if n.do(fmt.Sprintf("EMQ.REPEAT.ADVANCE 2 ~repeat ~repeat:r r %d", next+1_000)) == ":1" {
+			moved++
+		}
+	}
+	require.Positive(t, moved)
+	require.Equal(t, next+1_000, n.next("r"))
+	require.Equal(t, ":1", n.do("ZCARD ~repeat"))
+}
