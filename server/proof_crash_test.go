@@ -15,7 +15,7 @@ import (
 
 var (
 	crashTurns = flag.Int("crash-turns", 8, "turns of each life in TestCrashEverywhere")
-	crashSeed  = flag.Uint64("crash-seed", 0, "seed of the crash tests, 0 for a new one")
+	crashSeed  = flag.Uint64("crash-seed", 1, "seed of the crash tests, 0 for a new one")
 )
 
 func proofSeed(t *testing.T) uint64 {

@@ -70,6 +70,14 @@ func (f *faulty) life() {
 		f.work()
 	}
 	f.crash()
+	if f.r.IntN(2) == 0 { // killed: what the system has in its cache is there for the next start, durable or not
+		if f.start() != nil {
+			f.crash()
+			require.NoError(f.t, f.start(), f.where)
+		}
+		f.work()
+		f.crash()
+	}
 	f.rewriteNow()
 	for range 2 {
 		f.work()

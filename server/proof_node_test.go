@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"strings"
@@ -75,6 +76,7 @@ func (b *bare) start(change ...func(*Config)) error {
 	b.srv = srv
 	b.connect()
 	b.epoch.Store(srv.store.Epoch)
+	maps.DeleteFunc(b.digests, func(seq int64, _ store.Digest) bool { return seq > srv.aof.w.Seq() }) // never to be there again
 	b.note()
 	if srv.aof.w.Seq() == 1 {
 		b.digests[0] = store.New(16, 1).Digest(1)

@@ -149,13 +149,28 @@ var (
 		data := slices.Clone(f.synced)
 		for _, o := range f.pending {
 			if o.kind == "write" {
-				o.data = make([]byte, len(o.data))
+				o.data = zeroWhatChanges(data, o)
 			}
 			data = f.do(data, o)
 		}
 		return data
 	}}
 )
+
+// zeroWhatChanges returns the data of a write with zero bytes in place of what it changes: a sector that holds the same
+// already holds it whatever becomes of the write.
+func zeroWhatChanges(data []byte, o diskOp) []byte {
+	zeroed := make([]byte, len(o.data))
+	for at := 0; at < len(zeroed); {
+		end := min(at+512-int((o.off+int64(at))%512), len(zeroed))
+		from, to := o.off+int64(at), o.off+int64(end)
+		if to <= int64(len(data)) && bytes.Equal(data[from:to], o.data[at:end]) {
+			copy(zeroed[at:end], o.data[at:end])
+		}
+		at = end
+	}
+	return zeroed
+}
 
 func (f *platterFile) pendingBytes() int {
 	n := 0

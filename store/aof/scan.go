@@ -43,19 +43,23 @@ type Tail struct {
 // scanner reads a file record by record: one of ours, in which every record has an annotation, or a plain one of
 // another server.
 type scanner struct {
-	w    *window
-	ours bool
-	head header
-	next int64 // number of the next record; 0 in a plain file
-	off  int64
-	good int64 // end of the last good record, or of the head
-	full bool  // the line that ends a complete file was read
-	more bool  // another server has appended to a file of ours: what follows is plain
-	flaw bool  // one of the two lines of the head is damaged
-	tail *Tail
-	g    group
-	rec  Record
+	w      *window
+	ours   bool
+	head   header
+	next   int64 // number of the next record; 0 in a plain file
+	off    int64
+	good   int64  // end of the last good record, or of the head
+	full   bool   // the line that ends a complete file was read
+	more   bool   // another server has appended to a file of ours: what follows is plain
+	flaw   bool   // one of the two lines of the head is damaged
+	unsure []mark // the records that were not known to be durable when the last one was written, with it
+	tail   *Tail
+	g      group
+	rec    Record
 }
+
+// mark is where a record begins.
+type mark struct{ seq, off int64 }
 
 // newScanner begins to read a file at off, where a plain part may begin behind an RDB preamble.
 func newScanner(w *window, off int64) (*scanner, error) {
@@ -162,6 +166,10 @@ func (s *scanner) readOurs() (*Record, error) {
 			return nil, s.damaged(s.off, "the record holds no commands")
 		}
 		s.rec = Record{a.seq, s.off, s.g.cmds}
+		s.unsure = append(s.unsure, mark{a.seq, s.off})
+		for s.unsure[0].seq <= a.seq-a.behind {
+			s.unsure = s.unsure[1:]
+		}
 		s.off += int64(end) + 1 + a.length
 		s.good = s.off
 		s.next++

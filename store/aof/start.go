@@ -47,10 +47,10 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 	return w, l.Clean()
 }
 
-// mend cuts the last increment to its good part and ends it.
+// mend cuts the last increment to its good part, makes that durable and ends it.
 func (l *Log) mend() error {
 	s := l.last
-	if s == nil || (s.full || s.more) && s.tail == nil && s.good == s.w.size {
+	if s == nil || s.more && s.tail == nil && s.good == s.w.size {
 		return nil
 	}
 	name := s.w.name
@@ -67,6 +67,9 @@ func (l *Log) mend() error {
 	if err := f.Truncate(s.good); err != nil {
 		return err
 	}
+	if err := s.rewrite(f); err != nil {
+		return err
+	}
 	// The end must not be there while what is cut off still is.
 	if err := f.Sync(); err != nil {
 		return err
@@ -78,6 +81,29 @@ func (l *Log) mend() error {
 		}
 	}
 	return f.Sync()
+}
+
+// rewrite writes what may not be durable once more, with the bytes that are there. When a sync has failed, what it was for can still be
+// read, from the cache of the system, and no later sync writes it: the cache takes it for written.
+func (s *scanner) rewrite(f File) error {
+	if !s.ours || s.more {
+		return nil
+	}
+	from := int64(0)
+	if len(s.unsure) > 0 {
+		from = s.unsure[0].off
+	}
+	for b := make([]byte, windowSize); from < s.good; {
+		n, err := f.ReadAt(b[:min(s.good-from, windowSize)], from)
+		if n == 0 && err != nil {
+			return err
+		}
+		if _, err := f.WriteAt(b[:n], from); err != nil {
+			return err
+		}
+		from += int64(n)
+	}
+	return nil
 }
 
 // setAside copies what follows the good part of a file to another one beside it.

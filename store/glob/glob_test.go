@@ -149,9 +149,7 @@ func randomText(rng *rand.Rand, alphabet string, limit int) string {
 
 func TestMatchAgreesWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(1, 0))
 	const subjects = "abcB-]^\\[*{\x00\x80\xff"
 	keys := map[string]bool{"": true}
 	for range 400 {
@@ -177,9 +175,7 @@ func TestMatchAgreesWithServer(t *testing.T) {
 
 func TestNocaseAgreesWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(1, 0))
 	// COMMAND LIST FILTERBY PATTERN folds case while it matches.
 	names := server.Do("COMMAND", "LIST")
 	require.NotEmpty(t, names)

@@ -76,7 +76,7 @@ func TestLexCmp(t *testing.T) {
 
 func TestBoundsAgreeWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	rng := newRand(t)
+	rng := newRand()
 	for score, member := range map[string]string{"-2": "", "0": "a", "1": "b", "16": "c"} {
 		server.Do("ZADD", "z", score, member)
 	}

@@ -12,13 +12,7 @@ import (
 	"github.com/echomq/emqd/store/internal/oracle"
 )
 
-// newRand returns a generator whose seed is in the test's log.
-func newRand(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 
 // randomText joins up to limit of the parts, so that nearly valid numbers come
 // up often.
@@ -69,7 +63,7 @@ func TestUint(t *testing.T) {
 
 func TestIntAgreesWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	rng := newRand(t)
+	rng := newRand()
 	parts := []string{"0", "1", "9", "-", "+", " ", "9223372036854775807", "922337203685477580", "8", "x", ".", "\x00"}
 	for range 3000 {
 		s := randomText(rng, parts, 4)
@@ -89,7 +83,7 @@ func TestIntAgreesWithServer(t *testing.T) {
 
 func TestUintAgreesWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	rng := newRand(t)
+	rng := newRand()
 	parts := []string{"0", "1", "9", "-", "+", "18446744073709551615", "1844674407370955161", "6", "x", "."}
 	for range 2000 {
 		s := randomText(rng, parts, 4)

@@ -106,7 +106,7 @@ func randomLong(rng *rand.Rand) string {
 
 func TestAddLongAgreesWithServer(t *testing.T) {
 	server := oracle.Start(t)
-	rng := newRand(t)
+	rng := newRand()
 	for range 6000 {
 		a, b := randomLong(rng), randomLong(rng)
 		server.Do("SET", "k", a)
