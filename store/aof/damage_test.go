@@ -49,7 +49,7 @@ func recorded(t *testing.T) (*memfs.FS, []string, []int64) {
 	require.NoError(t, err)
 	require.Len(t, c.records, 5)
 	after := fsys.Kill()
-	after.Put(incr(1), after.Bytes(incr(1))[:(ends[4]+300)/64*64]) // less filler makes the tests faster
+	after.Put(incr(1), after.Bytes(incr(1))[:(ends[4]+512)/512*512+64]) // less filler makes the tests faster
 	return after, c.records, ends
 }
 
@@ -248,6 +248,55 @@ func TestReordered(t *testing.T) {
 	_, _, err := load(with(fsys, torn))
 	var damage *aof.Damage
 	require.ErrorAs(t, err, &damage)
+}
+
+// TestReorderedWhereverSectorsBegin has sectors begin at every byte of two records, those at which a command begins too, which what
+// another server appends begins with.
+func TestReorderedWhereverSectorsBegin(t *testing.T) {
+	for pad := range 512 {
+		fsys := memfs.New()
+		_, w, _ := begin(t, fsys)
+		f := newFeed()
+		f.set(w, 0, "a", strings.Repeat("p", pad))
+		require.NoError(t, w.Sync())
+		from := w.Written().Pos
+		for range 2 {
+			f.tx(w, 0, func(tx *store.Tx) {
+				for _, key := range []string{"b", "c", "d", "e", "f"} {
+					tx.SetValue([]byte(key), []byte(strings.Repeat(key, 50)), 0)
+				}
+			})
+		}
+		before := fsys.Bytes(incr(1))
+		require.NoError(t, w.Flush())
+		after := fsys.Bytes(incr(1))[:w.Written().Pos/512*512+1088] // less filler makes the test faster
+		_, whole, err := load(fsys)
+		require.NoError(t, err)
+		for s := from / 512; s*512 < w.Written().Pos; s++ {
+			torn := slices.Clone(after)
+			copy(torn[max(s*512, from):], before[max(s*512, from):(s+1)*512])
+			_, c, err := load(with(fsys, torn))
+			require.NoError(t, err, "%d bytes, sector %d", pad, s)
+			require.LessOrEqual(t, len(c.records), len(whole.records))
+			require.Equal(t, whole.records[:len(c.records)], c.records)
+		}
+	}
+}
+
+// TestAnotherServerAppendsAtSector appends where a sector begins behind filler, as it ends after a crash: that could also be
+// the rest of a record, and is refused.
+func TestAnotherServerAppendsAtSector(t *testing.T) {
+	fsys, _, ends := recorded(t)
+	whole := fsys.Bytes(incr(1))
+	at := int(ends[4]+1024) / 512 * 512
+	for len(whole) < at {
+		whole = append(whole, strings.Repeat("#", 63)+"\n"...)
+	}
+	_, _, err := load(with(fsys, append(whole[:at], "*2\r\n$3\r\nDEL\r\n$1\r\nc\r\n"...)))
+	require.ErrorContains(t, err, "commands without an annotation")
+	_, w, _ := begin(t, fsys)
+	_, to := w.More(1 << 16)
+	require.NotZero(t, to%512, "filler that is finished does not end there")
 }
 
 func TestFilesMissing(t *testing.T) {

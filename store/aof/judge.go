@@ -39,6 +39,20 @@ func (s *scanner) judge() error {
 	return s.judgeLast(off, last)
 }
 
+// gap decides what a good record with the annotation a is that stands at s.off, behind filler, where another one was expected:
+// the rest of a write whose first sectors, with whole records in them, are missing, or damage.
+func (s *scanner) gap(a *annotation) error {
+	_, witness := s.search(s.off)
+	last := s.lastByte(s.off)
+	if s.w.err != nil {
+		return s.w.err
+	}
+	if witness {
+		return s.damaged(s.off, fmt.Sprintf("record %d follows record %d", a.seq, s.next-1))
+	}
+	return s.cut(s.off, last, "a write of which parts are missing")
+}
+
 // judgeLast judges the bytes from off to last, behind which there is nothing.
 func (s *scanner) judgeLast(off, last int64) error {
 	const enough = 64 << 20
@@ -72,6 +86,9 @@ func (s *scanner) judgeLast(off, last int64) error {
 		return s.damaged(off, s.what(off))
 	}
 	if s.late(off) {
+		if _, _, o := parseCommand(region, nil); o == whole && last+1 == s.w.size {
+			return s.damaged(off, "commands without an annotation") // of another server, or the rest of a record
+		}
 		err := s.cut(off, last, "a write of which parts are missing")
 		s.tail.Garbage = true // or something else that somebody may want to see
 		return err

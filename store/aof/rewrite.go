@@ -34,7 +34,7 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 		err = f.Sync()
 	}
 	if err == nil {
-		to := (s.pos + minFill) &^ (fillLine - 1)
+		to := fillEnd(s.pos + minFill)
 		if e := Fill(f, s.pos, to); e == nil {
 			s.end = to
 		} else if !errors.Is(e, ErrFull) {

@@ -134,6 +134,9 @@ func (s *scanner) readOurs() (*Record, error) {
 			s.off += int64(end) + 1
 			continue
 		}
+		if b[0] == '*' && s.late(s.off) { // the rest of a record whose first sector is missing
+			return nil, s.judge()
+		}
 		if b[0] == '*' { // which no damage to a single bit makes of an annotation
 			s.more = true
 			s.g.reset()
@@ -156,6 +159,8 @@ func (s *scanner) readOurs() (*Record, error) {
 		switch {
 		case rec == nil:
 			return nil, s.judge()
+		case a.seq > s.next && s.late(s.off):
+			return nil, s.gap(&a)
 		case a.seq != s.next:
 			return nil, s.damaged(s.off, fmt.Sprintf("record %d follows record %d", a.seq, s.next-1))
 		case s.full:

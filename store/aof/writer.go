@@ -170,8 +170,12 @@ func (w *Writer) Ahead() (from, to int64, ok bool) {
 		return 0, 0, false
 	}
 	from = max(w.end, w.pos)
-	return from, (from + size) &^ (fillLine - 1), true
+	return from, fillEnd(from + size), true
 }
+
+// fillEnd returns where filler that is to reach at is ended: never where a sector begins, so that what another server
+// appends is not taken for a record whose first sector is missing.
+func fillEnd(at int64) int64 { return at&^(sector-1) + fillLine }
 
 // Fill writes filler into a region at the end of a file and makes it durable. Without room for it the file is as
 // before and the error is ErrFull. It may be called from any goroutine.
@@ -234,5 +238,5 @@ func (w *Writer) Abandon() {
 // More returns the region of about size bytes behind what is filled, for Fill.
 func (w *Writer) More(size int64) (from, to int64) {
 	from = max(w.end, w.pos)
-	return from, (from + size) &^ (fillLine - 1)
+	return from, fillEnd(from + size)
 }
