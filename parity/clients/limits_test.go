@@ -62,8 +62,9 @@ func TestSoftOutputLimit(t *testing.T) {
 	deaf, publisher := n.Dial(), n.Dial()
 	deaf.Want("SUBSCRIBE news", `*[$"subscribe" $"news" :1]`)
 	body := strings.Repeat("x", 1<<20)
-	for range 12 {
-		require.Equal(t, ":1", publisher.Do("PUBLISH news "+body))
+	receivers := ":1"
+	for i := 0; i < 12 && receivers == ":1"; i++ { // the second may be over before all are sent
+		receivers = publisher.Do("PUBLISH news " + body)
 	}
 	until := time.Now().Add(10 * time.Second)
 	for publisher.Do("PUBSUB NUMSUB news") != `*[$"news" :0]` {
