@@ -15,7 +15,7 @@ SEED  ?= 0
 JOBS  ?= 100000
 KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq ratios steps generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq bench steps generate clean redis-server
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -84,15 +84,14 @@ pump:
 fuzz-emq: redis-server
 	go test ./parity -run '^TestEMQ' -v -count 1 -timeout 3h -emq-calls $(EMQ_CALLS) -seed $(SEED)
 
-# ratios measures emqd next to redis-server, in alternation, and prints the tables of docs/performance.md.
-ROUNDS ?= 5
-ratios: build redis-server
-	go run ./parity/ratios -emqd $(BIN) -rounds $(ROUNDS)
+# bench measures emqd next to redis-server and writes docs/performance.md: SECTIONS=plain,jobs runs some of it, ROUNDS=3
+# sets the runs of each case, TAILS=2m the length of the longest one, SHORT=yes makes all of it shorter.
+bench: build redis-server
+	go run ./parity/bench -emqd $(BIN) -sections "$(SECTIONS)" $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(TAILS),-tails $(TAILS)) $(if $(SHORT),-short)
 
 # steps measures how long another client waits while a queue of a million jobs is obliterated, drained, promoted or recovered.
-STEP_JOBS ?= 1000000
-steps: build
-	go run ./parity/ratios -emqd $(BIN) -only steps -jobs $(STEP_JOBS)
+steps:
+	$(MAKE) bench SECTIONS=steps
 
 generate:
 	go generate ./...

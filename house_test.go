@@ -22,8 +22,9 @@ const module = "github.com/echomq/emqd"
 // imports says which packages of ours and of others each package may import: the table of
 // docs/architecture.md. A trailing /... stands for everything below too.
 var imports = map[string][]string{
+	"bench/chart":           {},
 	"cmd/emqd":              {"bench", "fence", "server", "store/aof", "github.com/alecthomas/kong"},
-	"bench":                 {"server/resp", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys/..."},
+	"bench":                 {"bench/chart", "server/resp", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys/..."},
 	"server":                {"commands", "fence", "store/...", "server/resp", "github.com/tidwall/redcon", "github.com/tidwall/btree", "golang.org/x/sys/...", "github.com/prometheus/..."},
 	"server/resp":           {},
 	"commands":              {"fence", "store/...", "github.com/tidwall/redcon"},
@@ -36,7 +37,7 @@ var imports = map[string][]string{
 	"store/aof/memfs":       {"store/aof"},
 	"store/internal/oracle": {},
 	"parity":                {},
-	"parity/ratios":         {},
+	"parity/bench":          {"bench", "bench/chart"},
 	"parity/script":         {},
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},

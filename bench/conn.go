@@ -51,7 +51,7 @@ type group struct {
 	conns  []*conn
 	idle   []*conn
 	driver driver
-	ledger *ledger
+	ledger *ledger // nil for a load that works on the jobs of another
 	fill   filling
 	depth  int
 

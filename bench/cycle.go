@@ -161,13 +161,17 @@ func (g *group) held(verb int, reply []byte) (h item, ok bool) {
 		return item{id: -1}, false
 	}
 	h.id = readID(parts[0])
+	h.parent = h.id
+	h.tokenLen = uint8(copy(h.token[:], parts[2]))
+	if g.ledger == nil {
+		return h, h.id >= 0
+	}
 	row := g.ledger.claim(h.id)
 	if row == nil {
 		g.fail(g.verbs[verb].name, "handed out "+string(parts[0])+", which is claimed already or was never enqueued")
 		return item{id: -1}, false
 	}
 	h.parent = row.parent
-	h.tokenLen = uint8(copy(h.token[:], parts[2]))
 	return h, true
 }
 

@@ -219,7 +219,10 @@ func (s *Server) drive(g *group, w *workload, l *Load, conns int) error {
 			size = int(min(int64(size), l.Ops))
 		}
 		d := &rounds{g: g, size: size}
-		g.driver, g.ledger = d, newLedger(2*size+conns*l.Depth, first)
+		g.driver = d
+		if !w.foreign {
+			g.ledger = newLedger(2*size+conns*l.Depth, first)
+		}
 		for _, st := range w.steps {
 			var err error
 			if st.request, err = request(st.words); err != nil {

@@ -67,12 +67,12 @@ func (r *Report) WriteJSON(to io.Writer) error {
 // Print writes a series for people.
 func (s *Series) Print(to io.Writer) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(t, "%s\tper second\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\tserver us/op\t\n", s.Title) // Flush tells
+	_, _ = fmt.Fprintf(t, "%s\tper second\tp50 ms\tp99 ms\tp99.9 ms\tmax ms\tserver us each\t\n", s.Title) // Flush tells
 	if len(s.Runs) > 0 {
-		printRuns(t, "", s.Runs)
+		printRuns(t, s.Runs)
 	}
 	if len(s.Peer) > 0 {
-		printRuns(t, s.Peer[0].Server.Name+" ", s.Peer)
+		printRuns(t, s.Peer)
 		printRatio(t, s)
 	}
 	if err := t.Flush(); err != nil {
@@ -89,7 +89,7 @@ func (s *Series) Print(to io.Writer) error {
 }
 
 // printRuns writes the medians of runs, and those of each kind of request where an operation has several.
-func printRuns(t io.Writer, prefix string, runs []*Result) {
+func printRuns(t io.Writer, runs []*Result) {
 	row := func(name string, rate, cpu float64, d func(*Result) Dist) {
 		ms := func(f func(Dist) float64) string {
 			return fmt.Sprintf("%.3f", Of(runs, func(r *Result) float64 { return f(d(r)) }).Median/1e3)
@@ -104,7 +104,7 @@ func printRuns(t io.Writer, prefix string, runs []*Result) {
 		_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, speed, ms(func(d Dist) float64 { return d.P50 }), ms(func(d Dist) float64 { return d.P99 }),
 			ms(func(d Dist) float64 { return d.P999 }), ms(func(d Dist) float64 { return d.Max }), time)
 	}
-	row(prefix+runs[0].Load.Work, Of(runs, PerSec).Median, Of(runs, CPU).Median, func(r *Result) Dist { return r.Latency })
+	row(runs[0].Server.Name+" "+runs[0].Op+"s", Of(runs, PerSec).Median, Of(runs, CPU).Median, func(r *Result) Dist { return r.Latency })
 	if len(runs[0].Requests) < 2 {
 		return
 	}

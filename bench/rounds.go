@@ -44,6 +44,9 @@ const (
 // start begins a step.
 func (d *rounds) start(at int, now int64) {
 	d.at, d.issued, d.answered = at, 0, 0
+	if at == 0 && d.g.limit > 0 {
+		d.size = max(1, min(d.size, int(d.g.limit-d.g.begun)))
+	}
 	s := &d.steps[at]
 	if s.does != mints {
 		d.pool = append(d.pool[:0], d.fresh...)
@@ -61,6 +64,8 @@ func (d *rounds) want() int {
 	case s.once:
 		return d.g.fill.keys
 	case s.does == plain || s.does == mints || s.does == leaves:
+		return d.size
+	case s.does == claims && d.g.ledger == nil:
 		return d.size
 	}
 	return len(d.pool)
@@ -167,6 +172,7 @@ func (d *rounds) judge(c *conn, i int, reply []byte) bool {
 		h = d.pool[c.from+i]
 	}
 	switch {
+	case d.g.ledger == nil: // another load's
 	case !ok || s.does == ends || s.does == leaves:
 		d.g.ledger.release(h.id)
 	case s.does == returns:

@@ -41,6 +41,9 @@ func socket(t *testing.T, target *wire.Target) string {
 // works drives every kind of work, in both ways, and requires that all of it was done and nothing is left.
 func works(t *testing.T, s *Server) {
 	for _, w := range workloads {
+		if w.foreign {
+			continue
+		}
 		for _, portable := range []bool{false, true} {
 			l := small(w.name)
 			l.portable = portable
@@ -80,6 +83,22 @@ func TestWorksByScripts(t *testing.T) {
 	s := open(t, socket(t, real.Start(t)))
 	require.False(t, s.Native)
 	works(t, s)
+}
+
+// TestForeign works on jobs that another load has put there.
+func TestForeign(t *testing.T) {
+	n := node.Start(t)
+	n.Dial().Want("EMQ.INSTALL", "+OK")
+	s := open(t, n.Addr)
+	for _, step := range []struct{ work, pending, active string }{{"fill", ":300", ":0"}, {"reclaim", ":300", ":0"}, {"lapse", ":0", ":300"}} {
+		l := small(step.work)
+		r, err := s.Run(context.Background(), l)
+		require.NoError(t, err)
+		require.Empty(t, r.Errors)
+		require.Equal(t, l.Ops, r.Ops)
+		n.Dial().Want("ZCARD emq:{bench}:pending", step.pending)
+		n.Dial().Want("ZCARD emq:{bench}:active", step.active)
+	}
 }
 
 func TestManyQueues(t *testing.T) {

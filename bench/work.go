@@ -14,6 +14,9 @@ type workload struct {
 	cycle *cycleWords
 	steps []step
 	mix   []share
+
+	hidden  bool // not among those that users are offered
+	foreign bool // it claims jobs that another load has put there
 }
 
 // share is a workload's part of a mixed load.
@@ -38,6 +41,7 @@ var (
 	stepEnqueue  = step{verb: "enqueue", words: wordsEnqueue, does: mints, reply: ":1\r\n"}
 	stepClaim    = step{verb: "claim", words: wordsClaim, does: claims}
 	stepComplete = step{verb: "complete", words: wordsComplete, does: ends, reply: ":1\r\n"}
+	stepRequeue  = step{verb: "requeue", words: strings.Fields("EMQ.REQUEUE 3 %bactive %bpending %bjob:%i %i %t"), does: returns, reply: ":1\r\n"}
 )
 
 func counted(s step) step {
@@ -81,13 +85,18 @@ var workloads = []workload{
 	{name: "extend", op: "request", steps: []step{stepEnqueue, stepClaim,
 		counted(step{verb: "extend", words: strings.Fields("EMQ.EXTEND 2 %bactive %bjob:%i %i %t 600000"), does: keeps, reply: ":1\r\n"}), stepComplete}},
 	{name: "requeue", op: "request", steps: []step{stepEnqueue, stepClaim,
-		counted(step{verb: "requeue", words: strings.Fields("EMQ.REQUEUE 3 %bactive %bpending %bjob:%i %i %t"), does: returns, reply: ":1\r\n"}),
+		counted(stepRequeue),
 		stepClaim, stepComplete}},
 	{name: "schedule", op: "request", steps: []step{
 		counted(step{verb: "schedule", words: strings.Fields("EMQ.SCHEDULE 2 %bjob:%i %bschedule %i %p in 3600000"), does: leaves, reply: ":1\r\n"})}},
 	{name: "fail", op: "request", steps: []step{stepEnqueue, stepClaim,
 		counted(step{verb: "fail", words: strings.Fields("EMQ.FAIL 5 %bactive %bschedule %bdead %bjob:%i %b %i %t 3600000 3 oops"),
 			does: ends, reply: "$9\r\nscheduled\r\n"})}},
+
+	{name: "fill", op: "request", hidden: true, steps: []step{counted(leaving(stepEnqueue))}},
+	{name: "lapse", op: "request", hidden: true, foreign: true, steps: []step{
+		counted(step{verb: "claim", words: strings.Fields("EMQ.CLAIM 3 %bpending %bactive %b 1"), does: claims})}},
+	{name: "reclaim", op: "request", hidden: true, foreign: true, steps: []step{counted(stepClaim), stepRequeue}},
 
 	{name: "ping", op: "request", steps: command("PING", "+PONG\r\n")},
 	{name: "get", op: "request", steps: command("GET %Pkey:%k", "", fill("SET %Pkey:%n %p"))},
@@ -104,6 +113,12 @@ var workloads = []workload{
 	{name: "zrange", op: "request", steps: command("ZRANGE %Pzset 0 9", "", fill("ZADD %Pzset %r m:%n"))},
 }
 
+// leaving has the jobs stay where they were put.
+func leaving(s step) step {
+	s.does = leaves
+	return s
+}
+
 // pushes measures pushes to a list that is emptied between rounds.
 func pushes(verb string) []step {
 	steps := pops(verb+" %Plist %p", "LPOP %Plist")
@@ -115,6 +130,9 @@ func pushes(verb string) []step {
 func Works() [][2]string {
 	var list [][2]string
 	for _, w := range workloads {
+		if w.hidden {
+			continue
+		}
 		list = append(list, [2]string{w.name, w.about})
 	}
 	return list

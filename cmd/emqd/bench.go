@@ -45,6 +45,7 @@ type benchArgs struct {
 	Seed     uint64 `default:"1" placeholder:"N" help:"Seed of the random keys [${default}]."`
 
 	JSON       string        `placeholder:"FILE" help:"Write everything measured, histograms too."`
+	SVG        string        `placeholder:"FILE" help:"Draw latency against load (several rates), throughput against depth (several depths), or latency by percentile."`
 	PauseLimit time.Duration `name:"pauses" placeholder:"TIME" help:"Report when requests took longer than this."`
 }
 
@@ -170,7 +171,7 @@ func (a *benchArgs) run(ctx context.Context, stdout, stderr io.Writer) (err erro
 		if err != nil {
 			return err
 		}
-		series.Title = title(l)
+		series.Title = l.Work + " " + title(l)
 		report.Series = append(report.Series, series)
 		if err := series.Print(stdout); err != nil {
 			return err
@@ -215,14 +216,22 @@ func title(l bench.Load) string {
 
 // save writes the files that are asked for.
 func (a *benchArgs) save(report *bench.Report) error {
-	if a.JSON == "" {
-		return nil
+	for _, file := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{{a.JSON, report.WriteJSON}, {a.SVG, report.Chart().WriteSVG}} {
+		if file.name == "" {
+			continue
+		}
+		f, err := os.Create(file.name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(file.write(f), f.Close()); err != nil {
+			return err
+		}
 	}
-	f, err := os.Create(a.JSON)
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.WriteJSON(f), f.Close())
+	return nil
 }
 
 // progressLine shows how far a load is, on a terminal alone.

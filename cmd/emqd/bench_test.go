@@ -19,13 +19,17 @@ func TestBench(t *testing.T) {
 	node(t, "--port", "0", "--unixsocket", socket, "--dir", t.TempDir(), "--install", "yes", "--appendonly", "no")
 	file := filepath.Join(t.TempDir(), "result.json")
 	var out, errs bytes.Buffer
-	args := strings.Fields("bench jobs get -n 300 -c 5 -P 1,4 --rounds 2 --target " + socket + " --vs " + socket + " --json " + file)
+	args := strings.Fields("bench jobs get -n 300 -c 5 -P 1,4 --rounds 2 --target " + socket + " --vs " + socket + " --keys 300 --json " + file + " --svg " + file + ".svg")
 	require.Zero(t, run(args, nil, &out, &errs), errs.String())
 	require.Contains(t, out.String(), "removed at the end")
 	require.Contains(t, out.String(), "ratio")
 	require.NotContains(t, out.String(), "wrong")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
+	picture, err := os.ReadFile(file + ".svg")
+	require.NoError(t, err)
+	require.Contains(t, string(picture), "throughput against depth")
+	require.Contains(t, string(picture), "</svg>")
 	var report bench.Report
 	require.NoError(t, json.Unmarshal(text, &report))
 	require.Len(t, report.Series, 4)

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/echomq/emqd/bench"
+)
+
+// runScale compares jobs over many queues and with large payloads, and has the leases of a million jobs run out.
+func runScale(ctx context.Context, m *matrix, o *outcome) error {
+	err := m.pair(logOff, func(a, b *node) error {
+		o.Peer = b.Name + " " + b.Version
+		t := o.table("Job cycle, no log", compareColumns...)
+		for _, c := range []struct {
+			name                          string
+			queues, conns, depth, payload int
+		}{
+			{"one queue", 1, 50, 1, 100}, {"100,000 queues", 100_000, 50, 1, 100}, {"100,000 queues, P=16", 100_000, 50, 16, 100},
+			{"4 KB payload", 1, 50, 1, 4 << 10}, {"4 KB payload, P=16", 1, 50, 16, 4 << 10}, {"1 MB payload, c=8", 1, 8, 1, 1 << 20},
+		} {
+			l := m.load("jobs", c.conns, c.depth, 2)
+			l.Queues, l.Payload = c.queues, c.payload
+			if _, err := m.compare(ctx, t, c.name, l, a, b); err != nil {
+				return err
+			}
+		}
+		t = o.table("Lanes and flows, no log", compareColumns...)
+		for _, work := range []string{"lanes", "flows"} {
+			for _, depth := range []int{1, 16} {
+				if _, err := m.compare(ctx, t, fmt.Sprintf("%s P=%d", work, depth), m.load(work, 50, depth, 2), a, b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.lapsed(ctx, o)
+}
+
+// lapsed lets a million leases run out and has the node recover the jobs while others work.
+func (m *matrix) lapsed(ctx context.Context, o *outcome) error {
+	a, err := m.startEmqd(logOff)
+	if err != nil {
+		return err
+	}
+	defer a.remove()
+	if err := a.fill(ctx, m, "lapsed", million); err != nil {
+		return err
+	}
+	l := m.load("lapse", 50, 16, 0)
+	l.Ops, l.Name = million, "lapsed"
+	if _, err := a.Run(ctx, l); err != nil {
+		return err
+	}
+	full, err := a.Run(ctx, m.load("jobs", 50, 1, 2))
+	if err != nil {
+		return err
+	}
+	before, err := a.Run(ctx, m.paced(full.PerSec/2, 4*time.Second))
+	if err != nil {
+		return err
+	}
+	driver, err := bench.Open(a.Addr, "", "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = driver.Close() }() // nothing was asked since
+	recovering, cancel := context.WithCancel(ctx)
+	defer cancel()
+	took := make(chan time.Duration, 1)
+	go func() {
+		defer cancel()
+		took <- a.recover(recovering)
+	}()
+	during, err := driver.Run(recovering, m.paced(full.PerSec/2, 2*time.Minute))
+	if err != nil {
+		return err
+	}
+	t := o.table("A million leases that ran out, recovered by the pump (every 10 ms, batches of 100) while others work at half of the capacity",
+		"", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "recovered in s")
+	for _, r := range []*bench.Result{before, during} {
+		name, seconds := "before", ""
+		if r == during {
+			name, seconds = "meanwhile", fmt.Sprintf("%.1f", (<-took).Seconds())
+		}
+		t.row(name, ms(slowest(r, func(d bench.Dist) float64 { return d.P50 })), ms(requestP99(r)), ms(requestP999(r)), ms(requestMax(r)), seconds)
+	}
+	left, err := a.Do("ZCARD", "emq:{lapsed}:active")
+	if err != nil || left != int64(0) {
+		return fmt.Errorf("%v of a million leases are not recovered: %w", left, err)
+	}
+	o.atMost("a million expired leases recovered, longest request meanwhile", one(requestMax(during)/1e3), 50, " ms")
+	return nil
+}
+
+// recover turns the pump on and waits until no lease is left.
+func (n *node) recover(ctx context.Context) time.Duration {
+	begin := time.Now()
+	if _, err := n.Do("CONFIG", "SET", "pump", "10ms", "pump-max-stalled", "3"); err != nil {
+		return 0
+	}
+	for ctx.Err() == nil {
+		if left, err := n.Do("ZCARD", "emq:{lapsed}:active"); err != nil || left == int64(0) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return time.Since(begin)
+}
+
+// runTails drives mixed work at 60% of what the node takes, beside a million jobs and through one rewrite of the log.
+func runTails(ctx context.Context, m *matrix, o *outcome) error {
+	a, err := m.startEmqd(logSecond, "--latency-monitor-threshold", "5", "--slowlog-log-slower-than", "5000")
+	if err != nil {
+		return err
+	}
+	defer a.remove()
+	if err := a.fill(ctx, m, "resident", million); err != nil {
+		return err
+	}
+	full, err := a.Run(ctx, m.load("mixed", 50, 1, 5))
+	if err != nil {
+		return err
+	}
+	if _, err := a.Do("LATENCY", "RESET"); err != nil {
+		return err
+	}
+	l := m.load("mixed", 50, 1, 1)
+	l.Rate, l.Duration, l.Warmup, l.PauseLimit = 0.6*full.PerSec, m.tails, time.Second, 10*time.Millisecond
+	driver, err := bench.Open(a.Addr, "", "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = driver.Close() }() // nothing was asked since
+	rewrites := make(chan rewriteSpan, 1)
+	go func() {
+		var s rewriteSpan
+		time.Sleep(m.tails / 2)
+		s.begin = time.Now()
+		s.took, s.err = a.rewrite(ctx)
+		rewrites <- s
+	}()
+	r, err := driver.Run(ctx, l)
+	if err != nil {
+		return err
+	}
+	s := <-rewrites
+	if s.err != nil {
+		return s.err
+	}
+	if len(r.Errors) > 0 {
+		return fmt.Errorf("%s", r.Errors[0].Text)
+	}
+	t := o.table(fmt.Sprintf("Jobs, lanes, GET and SET at 60%% of the capacity (%.0f operations/s) for %v, a million jobs resident, fsync every second, one rewrite of %.1f s; ms",
+		l.Rate, m.tails, s.took.Seconds()), "request", "count", "p50", "p99", "p99.9", "max", "p99.9 / p50")
+	add := func(name string, d bench.Dist) {
+		t.row(name, fmt.Sprint(d.Count), ms(d.P50), ms(d.P99), ms(d.P999), ms(d.Max), fmt.Sprintf("%.1f", d.P999/d.P50))
+	}
+	worst := 0.0
+	for _, v := range r.Requests {
+		add(v.Name, v.Latency)
+		worst = max(worst, v.Latency.P999/v.Latency.P50)
+	}
+	add("whole operations", r.Latency)
+	o.atMost("tails of mixed load, p99.9 over p50 of the worst kind of request", one(worst), 5, "")
+	o.atMost("tails of mixed load, max", one(requestMax(r)/1e3), 50, " ms")
+	if err := a.pauses(o, r, s); err != nil {
+		return err
+	}
+	return o.chart("percentiles", bench.PercentileChart("Mixed load at 60% of capacity: latency of operations by percentile", []*bench.Series{{Runs: []*bench.Result{r}}}))
+}
+
+// rewriteSpan is when the log was rewritten.
+type rewriteSpan struct {
+	begin time.Time
+	took  time.Duration
+	err   error
+}
+
+// pauses names every pause above 10 ms, as far as the node tells.
+func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan) error {
+	spikes := map[int64][]string{}
+	latest, err := n.Do("LATENCY", "LATEST")
+	if err != nil {
+		return err
+	}
+	events, _ := latest.([]any)
+	for _, e := range events {
+		parts, ok := e.([]any)
+		if !ok || len(parts) < 4 {
+			continue
+		}
+		name := fmt.Sprint(parts[0])
+		history, err := n.Do("LATENCY", "HISTORY", name)
+		if err != nil {
+			return err
+		}
+		list, _ := history.([]any)
+		for _, h := range list {
+			if pair, ok := h.([]any); ok && len(pair) == 2 {
+				at, _ := pair[0].(int64)
+				spikes[at] = append(spikes[at], fmt.Sprintf("%s %v ms", name, pair[1]))
+			}
+		}
+	}
+	t := o.table("Pauses above 10 ms", "at s", "ms", "requests", "what the node tells of that second")
+	const most = 40
+	for _, p := range r.Pauses[:min(most, len(r.Pauses))] {
+		said := spikes[p.Unix/1000]
+		if at := time.UnixMilli(p.Unix); at.After(s.begin) && at.Before(s.begin.Add(s.took)) {
+			said = append(said, "the log is being rewritten")
+		}
+		if len(said) == 0 {
+			said = []string{"nothing: it did not have the processor, or the client had not"}
+		}
+		t.row(fmt.Sprintf("%.2f", p.At), fmt.Sprintf("%.1f", p.Millis), strconv.Itoa(p.Requests), strings.Join(said, "; "))
+	}
+	if len(r.Pauses) > most {
+		t.row("", "", "", fmt.Sprintf("and %d more", len(r.Pauses)-most))
+	}
+	if len(r.Pauses) == 0 {
+		t.row("none", "", "", "")
+	}
+	return nil
+}
