@@ -73,10 +73,18 @@ func label(work string, works int, name, what string) string {
 	return name
 }
 
-// LatencyChart draws p50, p99 and p99.9 of operations against how many there were a second.
+// offered is the rate at which operations were to begin; in a closed loop, that at which they were done.
+func offered(runs []*Result) float64 {
+	if rate := runs[0].Load.Rate; rate > 0 {
+		return rate
+	}
+	return Of(runs, PerSec).Median
+}
+
+// LatencyChart draws p50, p99 and p99.9 of operations against how many were to begin a second.
 func LatencyChart(title string, series []*Series) *chart.Chart {
 	c := &chart.Chart{
-		Title: title, X: chart.Axis{Label: "operations per second", Floor: true}, Y: chart.Axis{Label: "latency, ms", Log: true},
+		Title: title, X: chart.Axis{Label: "operations per second that are to begin", Floor: true}, Y: chart.Axis{Label: "latency, ms", Log: true},
 	}
 	works, of := byWork(series)
 	for i, work := range works {
@@ -90,7 +98,7 @@ func LatencyChart(title string, series []*Series) *chart.Chart {
 				for _, s := range of[work] {
 					runs := s.sides()[side]
 					if len(runs) > 0 {
-						points = append(points, chart.Point{X: Of(runs, PerSec).Median, Y: Of(runs, q.figure).Median / 1e3})
+						points = append(points, chart.Point{X: offered(runs), Y: Of(runs, q.figure).Median / 1e3})
 						name = runs[0].Server.Name
 					}
 				}

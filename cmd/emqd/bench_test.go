@@ -67,3 +67,22 @@ func TestBenchRefuses(t *testing.T) {
 	require.Zero(t, run([]string{"bench", "--help"}, nil, &out, io.Discard))
 	require.Contains(t, out.String(), "--target")
 }
+
+// TestBenchPage holds the command lines of the page to what is understood.
+func TestBenchPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/bench.md")
+	require.NoError(t, err)
+	seen := 0
+	for line := range strings.Lines(string(page)) {
+		if text, ok := strings.CutPrefix(line, "    $ bin/emqd bench"); ok {
+			var errs bytes.Buffer
+			args := append([]string{"bench", "--target", "/nonexistent"}, strings.Fields(text)...)
+			require.Equal(t, exitFailure, run(args, nil, io.Discard, &errs), errs.String())
+			seen++
+		}
+	}
+	require.Equal(t, 3, seen)
+	for _, w := range bench.Works() {
+		require.Contains(t, string(page), "`"+w[0]+"`")
+	}
+}

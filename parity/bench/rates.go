@@ -83,7 +83,7 @@ func (m *matrix) jobTable(ctx context.Context, o *outcome, l log, a, b *node) er
 
 // runAllocations counts what the Go heap allocates between socket and reply, by a benchmark of the tests.
 func runAllocations(ctx context.Context, m *matrix, o *outcome) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "./bench", "-run", "^$", "-bench", "^BenchmarkAllocations$", "-benchtime", "50000x")
+	cmd := exec.CommandContext(ctx, "go", "test", "./bench", "-run", "^$", "-bench", "^BenchmarkAllocations$", "-benchtime", "200000x")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
