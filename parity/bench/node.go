@@ -38,12 +38,14 @@ var (
 func (m *matrix) startEmqd(l log, args ...string) (*node, error) {
 	return start(m.emqd, append([]string{
 		"--appendonly", l.appendonly, "--appendfsync", l.fsync, "--install", "yes", "--loglevel", "warning", "--maxclients", "12000",
+		"--auto-aof-rewrite-percentage", "0", // a section that wants a rewrite asks for it
 	}, args...))
 }
 
 func (m *matrix) startPeer(l log, args ...string) (*node, error) {
 	return start(m.peer, append([]string{
 		"--appendonly", l.appendonly, "--appendfsync", l.fsync, "--save", "", "--loglevel", "warning", "--maxclients", "12000",
+		"--auto-aof-rewrite-percentage", "0", // a section that wants a rewrite asks for it
 	}, args...))
 }
 

@@ -115,18 +115,18 @@ func runAllocations(ctx context.Context, m *matrix, o *outcome) error {
 	return nil
 }
 
-// runLoad draws the latency of jobs at rates up to what each server takes.
+// runLoad draws the latency of jobs at rates up to nearly what emqd takes.
 func runLoad(ctx context.Context, m *matrix, o *outcome) error {
 	return m.pair(logOff, func(a, b *node) error {
 		o.Peer = b.Name + " " + b.Version
 		t := o.table("Job cycle in an open loop, 50 connections, no log: latency of whole jobs from when they were to begin, ms",
 			"jobs/s wanted", "emqd /s", "p50", "p99", "p99.9", "peer /s", "p50", "p99", "p99.9")
-		full, err := b.Run(ctx, m.load("jobs", 50, 1, 2))
+		full, err := a.Run(ctx, m.load("jobs", 50, 1, 2))
 		if err != nil {
 			return err
 		}
 		var drawn []*bench.Series
-		for _, part := range []float64{0.2, 0.4, 0.6, 0.8, 0.9, 1.0, 1.2} {
+		for _, part := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
 			l := m.load("jobs", 50, 1, 2)
 			l.Rate = float64(int(full.PerSec*part/100) * 100)
 			sweep := *m
