@@ -97,7 +97,7 @@ func (g *group) verb(name string) int {
 // begin returns how many operations, at most n, a connection may begin, and leaves in born when each was meant to. In an
 // open loop these are the ones that are due.
 func (g *group) begin(n int, now int64) int {
-	if g.e.stopping {
+	if g.e.stopping || !g.e.ready {
 		return 0
 	}
 	if g.limit > 0 {

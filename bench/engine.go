@@ -17,6 +17,7 @@ type engine struct {
 	warm     int64 // when measuring begins
 	end      int64 // when no more operations begin, 0 for a load of a number of operations
 	cut      int64 // when what is unanswered is given up, 0 while not stopping
+	ready    bool  // nothing is being put in place any more
 	stopping bool
 	open     bool    // measuring
 	failed   error   // why the load cannot go on
@@ -33,6 +34,7 @@ type engine struct {
 	pauses     []Pause
 	progress   func(done int64, part float64)
 	shown      int64
+	warmup     int64
 	duration   int64
 }
 
@@ -45,8 +47,9 @@ func (e *engine) now() int64 { return int64(time.Since(e.base)) }
 // begin starts the clock and has every connection send.
 func (e *engine) begin(warmup, duration time.Duration) {
 	e.start = e.now()
-	e.warm = e.start + int64(warmup)
-	e.duration = int64(duration)
+	e.warmup, e.duration = int64(warmup), int64(duration)
+	e.warm = e.start + e.warmup
+	e.ready = !e.preparing()
 	for _, g := range e.groups {
 		g.origin = e.start
 	}
@@ -62,9 +65,35 @@ func (e *engine) begin(warmup, duration time.Duration) {
 	}
 }
 
+// preparing reports whether a group still puts in place what it needs.
+func (e *engine) preparing() bool {
+	for _, g := range e.groups {
+		if d, ok := g.driver.(*rounds); ok && d.prepares() {
+			return true
+		}
+	}
+	return false
+}
+
+// prepared begins the load when no group prepares any more: until then nobody begins an operation.
+func (e *engine) prepared(now int64) {
+	if e.preparing() {
+		return
+	}
+	e.ready = true
+	e.warm = now + e.warmup
+	for _, g := range e.groups {
+		g.origin = now
+		e.count(g, g.counting(), now)
+	}
+	for _, g := range e.groups {
+		e.wake(g)
+	}
+}
+
 // count says whether the group's requests are of the kind that is measured from now on.
 func (e *engine) count(g *group, counted bool, now int64) {
-	g.measuring = counted && now >= e.warm && !e.stopping
+	g.measuring = counted && e.ready && now >= e.warm && !e.stopping
 	any := false
 	for _, g := range e.groups {
 		any = any || g.measuring
@@ -90,10 +119,10 @@ func (e *engine) measure(on bool, now int64) {
 // tick does what is due: the end of the warm-up, arrivals of open loops, the end. It reports whether the load is over.
 func (e *engine) tick(ctx context.Context, now int64) (bool, error) {
 	for _, g := range e.groups {
-		if now >= e.warm && !g.measuring && !e.stopping && g.counting() {
+		if e.ready && now >= e.warm && !g.measuring && !e.stopping && g.counting() {
 			e.count(g, true, now)
 		}
-		if !e.stopping && g.rate > 0 && len(g.idle) > 0 && g.arrival() <= now {
+		if e.ready && !e.stopping && g.rate > 0 && len(g.idle) > 0 && g.arrival() <= now {
 			e.wake(g)
 		}
 	}
@@ -200,7 +229,7 @@ func (e *engine) wait(now int64, max time.Duration) time.Duration {
 	if e.open && e.duration > 0 {
 		next = min(next, now+e.duration-e.elapsed(now))
 	}
-	if !e.stopping {
+	if e.ready && !e.stopping {
 		for _, g := range e.groups {
 			if g.rate > 0 && len(g.idle) > 0 && (g.limit == 0 || g.begun < g.limit) {
 				next = min(next, g.arrival())

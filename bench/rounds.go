@@ -55,6 +55,9 @@ func (d *rounds) start(at int, now int64) {
 	d.g.e.count(d.g, s.counted, now)
 }
 
+// prepares reports whether the current step puts in place what the load needs.
+func (d *rounds) prepares() bool { return d.steps[d.at].once }
+
 // want is how many requests the step has.
 func (d *rounds) want() int {
 	s := &d.steps[d.at]
@@ -87,7 +90,11 @@ func (d *rounds) batch(c *conn, now int64) int {
 		if at <= d.at {
 			d.through = 0
 		}
+		prepared := d.prepares()
 		d.start(at, now)
+		if prepared {
+			d.g.e.prepared(now)
+		}
 		d.g.e.wake(d.g)
 	}
 	s := &d.steps[d.at]
@@ -104,7 +111,7 @@ func (d *rounds) batch(c *conn, now int64) int {
 	for i := range n {
 		switch s.does {
 		case plain:
-			if d.g.rate > 0 {
+			if s.endless && d.g.rate > 0 {
 				c.held = append(c.held, item{id: d.g.born[i]})
 			}
 		case mints, leaves:

@@ -131,14 +131,17 @@ func TestDurations(t *testing.T) {
 		require.GreaterOrEqual(t, r.Seconds, 0.1, work)
 		require.Positive(t, r.Ops)
 	}
-	for _, portable := range []bool{false, true} {
-		l := small("jobs")
-		l.Ops, l.Rate, l.portable = 200, 2000, portable
-		r, err := s.Run(context.Background(), l)
-		require.NoError(t, err)
-		require.Empty(t, r.Errors)
-		require.Equal(t, int64(200), r.Ops)
-		require.Less(t, r.PerSec, 2200.0)
+	for _, work := range []string{"jobs", "get", "mixed"} {
+		for _, portable := range []bool{false, true} {
+			l := small(work)
+			l.Ops, l.Rate, l.portable = 200, 2000, portable
+			r, err := s.Run(context.Background(), l)
+			require.NoError(t, err)
+			require.Empty(t, r.Errors)
+			require.Equal(t, int64(200), r.Ops, work)
+			require.Less(t, r.PerSec, 2200.0)
+			require.GreaterOrEqual(t, r.Seconds, 0.09)
+		}
 	}
 }
 
