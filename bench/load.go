@@ -116,7 +116,7 @@ func (s *Server) Run(ctx context.Context, l Load) (*Result, error) {
 			return nil, err
 		}
 	}
-	e := &engine{base: time.Now(), serverCPU: s.cpu, pauseLimit: int64(l.PauseLimit)}
+	e := &engine{base: time.Now(), serverCPU: s.CPU, pauseLimit: int64(l.PauseLimit)}
 	if l.Progress != nil {
 		e.progress = func(done int64, part float64) { l.Progress(progressText(done, part, e.elapsed(e.now()))) }
 	}
@@ -144,8 +144,8 @@ func (s *Server) Run(ctx context.Context, l Load) (*Result, error) {
 	return e.result(s, &l, w), nil
 }
 
-// cpu is the time that the server's process has used, in microseconds.
-func (s *Server) cpu() float64 {
+// CPU is the user and system time that the server's process has used, in microseconds; 0 when it is not known.
+func (s *Server) CPU() float64 {
 	if s.PID == 0 {
 		return 0
 	}

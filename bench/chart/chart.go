@@ -46,7 +46,7 @@ type Point struct{ X, Y float64 }
 // The picture, in SVG units.
 const (
 	width, height = 760, 420
-	left, right   = 74, 24
+	left, right   = 74, 36
 	top, bottom   = 78, 56
 )
 
@@ -174,7 +174,15 @@ func (a *Axis) scale(values []float64, from, to float64) *scale {
 		s.hi = s.lo + 1
 	}
 	if a.Ticks != nil {
-		s.ticks = a.Ticks
+		for _, t := range a.Ticks {
+			at := t.At
+			if a.Log {
+				at = math.Log10(at)
+			}
+			if at >= s.lo-1e-9 && at <= s.hi+1e-9 {
+				s.ticks = append(s.ticks, t)
+			}
+		}
 		return s
 	}
 	if a.Log {

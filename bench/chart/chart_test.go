@@ -63,5 +63,5 @@ func TestTicks(t *testing.T) {
 	require.Equal(t, []string{"0", "5k", "10k", "15k", "20k", "25k", "30k"}, text(Axis{Floor: true}, 1000, 29000))
 	require.Equal(t, []string{"0.2", "0.5", "1", "2", "5", "10"}, text(Axis{Log: true}, 0.3, 9))
 	require.Equal(t, []string{"0.01", "0.1", "1", "10", "100"}, text(Axis{Log: true}, 0.05, 60))
-	require.Equal(t, []string{"1", "16"}, text(Axis{Log: true, Ticks: []Tick{{1, "1"}, {16, "16"}}}, 1, 64))
+	require.Equal(t, []string{"1", "16"}, text(Axis{Log: true, Ticks: []Tick{{1, "1"}, {16, "16"}, {256, "256"}}}, 1, 64))
 }

@@ -28,6 +28,7 @@ type outcome struct {
 	Targets []target      `json:"targets"`
 	Tables  []*table      `json:"tables"`
 	Charts  []picture     `json:"charts,omitempty"`
+	HDR     string        `json:"hdr,omitempty"` // of whole operations, as in the files of emqd bench
 
 	dir string
 	out io.Writer

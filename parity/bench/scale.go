@@ -169,6 +169,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 		worst = max(worst, v.Latency.P999/v.Latency.P50)
 	}
 	add("whole operations", r.Latency)
+	o.HDR = r.Latency.HDR
 	o.atMost("tails of mixed load, p99.9 over p50 of the worst kind of request", one(worst), 5, "")
 	o.atMost("tails of mixed load, max", one(requestMax(r)/1e3), 50, " ms")
 	if err := a.pauses(o, r, s); err != nil {
