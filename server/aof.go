@@ -159,7 +159,7 @@ func (l *aofLog) extend(size int64) bool {
 		return false
 	}
 	from, to := l.w.More(size)
-	err := aof.Fill(l.w.File(), from, to)
+	err := aof.Fill(l.w.Side(), from, to)
 	if err == nil {
 		l.w.Filled(to)
 	} else if !errors.Is(err, aof.ErrFull) {
@@ -177,7 +177,7 @@ func (l *aofLog) fillAhead() {
 	if !ok {
 		return
 	}
-	f, done := l.w.File(), make(chan error, 1)
+	f, done := l.w.Side(), make(chan error, 1)
 	l.filling, l.fillTo = done, to
 	go func() {
 		done <- aof.Fill(f, from, to)
@@ -231,7 +231,7 @@ func (l *aofLog) syncBehind() {
 	l.syncing, l.syncAt = true, l.srv.now
 	start := time.Now()
 	go func() {
-		err := w.File().Sync()
+		err := w.Side().Sync()
 		took := time.Since(start)
 		l.srv.mu.Lock()
 		defer l.srv.mu.Unlock()

@@ -41,7 +41,7 @@ func (srv *Server) rewrite() {
 			return err
 		}
 		if dirty { // so that little is left for the loop to wait for
-			if err := l.w.File().Sync(); err != nil {
+			if err := l.w.Side().Sync(); err != nil {
 				srv.mu.Lock()
 				defer srv.mu.Unlock()
 				l.fail(err)

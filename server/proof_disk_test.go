@@ -31,8 +31,9 @@ type span struct {
 }
 
 type inode struct {
-	id   int
-	data []byte
+	id     int
+	data   []byte
+	failed int // syncs
 }
 
 // diskOp is one operation.
@@ -64,7 +65,7 @@ func diskOf(f *memfs.FS) *disk {
 		d.dirs[dir] = true
 		for _, name := range names {
 			p := filepath.Join(dir, name)
-			d.names[p] = &inode{d.count, f.Bytes(p)}
+			d.names[p] = &inode{id: d.count, data: f.Bytes(p)}
 			d.ops = append(d.ops, diskOp{kind: "create", name: p, file: d.count},
 				diskOp{kind: "write", name: p, file: d.count, data: f.Bytes(p)}, diskOp{kind: "sync", name: p, file: d.count})
 			d.count++
@@ -103,7 +104,10 @@ func (d *disk) Open(name string) (aof.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.find(name)
-	return &diskHandle{d, name, n}, err
+	if err != nil {
+		return nil, err
+	}
+	return &diskHandle{d, name, n, n.failed}, nil
 }
 
 func (d *disk) Create(name string) (aof.File, error) {
@@ -118,7 +122,7 @@ func (d *disk) Create(name string) (aof.File, error) {
 	n := &inode{id: d.count}
 	d.count++
 	d.names[name] = n
-	return &diskHandle{d, name, n}, nil
+	return &diskHandle{d, name, n, 0}, nil
 }
 
 func (d *disk) Names(dir string) ([]string, error) {
@@ -182,6 +186,7 @@ type diskHandle struct {
 	d    *disk
 	name string
 	n    *inode
+	told int // of the failed syncs of the file, this many
 }
 
 func (h *diskHandle) Close() error { return nil }
@@ -224,7 +229,16 @@ func (h *diskHandle) Truncate(size int64) error {
 func (h *diskHandle) Sync() error {
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	return h.d.did(diskOp{kind: "sync", name: h.name, file: h.n.id})
+	if h.told < h.n.failed { // a failure is told once to each that has the file open
+		h.told = h.n.failed
+		return syscall.EIO
+	}
+	err := h.d.did(diskOp{kind: "sync", name: h.name, file: h.n.id})
+	if err != nil {
+		h.n.failed++
+		h.told = h.n.failed
+	}
+	return err
 }
 
 func overwrite(data, b []byte, off int64) []byte {

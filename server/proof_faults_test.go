@@ -140,6 +140,29 @@ func TestFaultEverywhere(t *testing.T) {
 	t.Logf("%d operations, %d runs with a fault in one of them, %d crashes afterwards", count, runs-1, points)
 }
 
+// TestFaultBeside lets a sync in the background fail, which was also for what is written meanwhile: the next sync does not take
+// that for durable.
+func TestFaultBeside(t *testing.T) {
+	d := newDisk()
+	f := &faulty{bare: newBare(t, d, proofSeed(t)), r: rand.New(rand.NewPCG(1, 1))}
+	require.NoError(t, f.start())
+	require.Equal(t, "+OK\r\n", f.turn("SET before 1"))
+	d.fail = func(op *diskOp) error {
+		if op.kind == "sync" {
+			return syscall.EIO
+		}
+		return nil
+	}
+	require.Error(t, f.srv.aof.w.Side().Sync())
+	d.fail = nil
+	require.Empty(t, f.turn("SET lost 1"))
+	require.Error(t, f.srv.aof.broken)
+	f.crash()
+	f.heal()
+	require.Equal(t, "+OK\r\n", f.turn("SET after 1"))
+	f.crash()
+}
+
 // TestFaultStays lets everything on the disk fail from some operation on: reads are served, writes are refused.
 func TestFaultStays(t *testing.T) {
 	seed := proofSeed(t)

@@ -159,7 +159,7 @@ func TestFiller(t *testing.T) {
 			require.Len(t, c.records, n)
 		}
 		if from, to, ok := w.Ahead(); ok && size%3 == 0 {
-			require.NoError(t, aof.Fill(w.File(), from, to))
+			require.NoError(t, aof.Fill(w.Side(), from, to))
 			w.Filled(to)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // is being written.
 type Staged struct {
 	f    File
+	side File
 	item Item
 	head header
 	pos  int64
@@ -23,11 +24,11 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 	if err := l.fs.Remove(l.path(name)); err != nil && !missing(err) {
 		return nil, err
 	}
-	f, err := l.fs.Create(l.path(name))
+	f, side, err := l.create(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &Staged{f: f, item: Item{name, seq, kindIncr}, head: header{epoch: epoch, salt: salt}}
+	s := &Staged{f: f, side: side, item: Item{name, seq, kindIncr}, head: header{epoch: epoch, salt: salt}}
 	head := s.head.append(s.head.append(nil))
 	s.pos = int64(len(head))
 	if _, err = f.WriteAt(head, 0); err == nil {
@@ -45,12 +46,12 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 		err = l.fs.SyncDir(l.dir)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), l.fs.Remove(l.path(name)))
+		return nil, errors.Join(err, s.Abandon(), l.fs.Remove(l.path(name)))
 	}
 	m := l.Manifest()
 	m.Incrs = append(m.Incrs, s.item)
 	if err := l.Commit(m); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, s.Abandon())
 	}
 	return s, nil
 }
@@ -58,14 +59,14 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 // Begin ends w, all of whose records are durable, and returns the writer that goes on where it ended. What is left to
 // do for the file of w is done by Seal. Nothing is written here.
 func (s *Staged) Begin(w *Writer) *Writer {
-	next := &Writer{f: s.f, item: s.item, head: s.head, seq: w.seq, db: -1, pos: s.pos, end: s.end}
+	next := &Writer{f: s.f, side: s.side, item: s.item, head: s.head, seq: w.seq, db: -1, pos: s.pos, end: s.end}
 	next.head.next = w.seq + 1
 	next.synced = Point{w.seq, s.pos}
 	return next
 }
 
 // Abandon closes the file of an increment that will not be written. It stays, empty.
-func (s *Staged) Abandon() error { return s.f.Close() }
+func (s *Staged) Abandon() error { return errors.Join(s.f.Close(), s.side.Close()) }
 
 // Seal cuts off the filler of a file that another one has followed, and closes it. It may be called from any
 // goroutine, once nothing else uses w.
@@ -75,7 +76,7 @@ func (w *Writer) Seal() error {
 		err = w.f.Sync()
 	}
 	w.err = errClosed
-	return errors.Join(err, w.f.Close())
+	return errors.Join(err, w.closeFiles())
 }
 
 // Before returns the files that hold the data up to the increment called name, with it when with is set.

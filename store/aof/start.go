@@ -139,11 +139,11 @@ func (l *Log) Increment(epoch, next int64, salt uint32) (*Writer, error) {
 	if err := l.fs.Remove(l.path(name)); err != nil && !missing(err) {
 		return nil, err
 	}
-	f, err := l.fs.Create(l.path(name))
+	f, side, err := l.create(name)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{f: f, item: Item{name, seq, kindIncr}, head: header{epoch, next, salt}, seq: next - 1, db: -1}
+	w := &Writer{f: f, side: side, item: Item{name, seq, kindIncr}, head: header{epoch, next, salt}, seq: next - 1, db: -1}
 	w.buf = w.head.append(w.head.append(w.buf))
 	w.synced.Seq = next - 1
 	err = w.Sync()
@@ -153,15 +153,26 @@ func (l *Log) Increment(epoch, next int64, salt uint32) (*Writer, error) {
 			if err := Fill(f, from, to); err == nil {
 				w.Filled(to)
 			} else if err = f.Truncate(from); err != nil {
-				return nil, errors.Join(err, f.Close())
+				return nil, errors.Join(err, w.closeFiles())
 			}
 		}
 		err = l.fs.SyncDir(l.dir)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), l.fs.Remove(l.path(name)))
+		return nil, errors.Join(err, w.closeFiles(), l.fs.Remove(l.path(name)))
 	}
 	return w, nil
+}
+
+// create makes a new increment and opens it twice.
+func (l *Log) create(name string) (f, side File, err error) {
+	if f, err = l.fs.Create(l.path(name)); err != nil {
+		return nil, nil, err
+	}
+	if side, err = l.fs.Open(l.path(name)); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, side, nil
 }
 
 // Commit makes m the manifest, at once or not at all. After an error it is not known which one is in force.

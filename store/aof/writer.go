@@ -14,6 +14,7 @@ import (
 // an error of Flush or Sync the file is not to be trusted any more: every later call returns that error.
 type Writer struct {
 	f    File
+	side File // the same file, opened once more: a failure to write is told once to each that has it open
 	item Item
 	head header
 
@@ -133,9 +134,9 @@ func (w *Writer) Sync() error {
 	return w.Reached(to, w.f.Sync())
 }
 
-// File returns the file, so that another goroutine may sync it while records are appended: it takes the point
-// from Written before and tells the outcome to Reached.
-func (w *Writer) File() File { return w.f }
+// Side returns the file for another goroutine, which may sync it or fill it while records are appended. To sync, it takes
+// the point from Written before and tells the outcome to Reached. A failure that it is told of is told to Sync as well.
+func (w *Writer) Side() File { return w.side }
 
 // Reached notes that a sync that began when to was written has ended with err.
 func (w *Writer) Reached(to Point, err error) error {
@@ -222,16 +223,18 @@ func (w *Writer) Close() error {
 	if err == nil {
 		err = w.f.Sync()
 	}
-	if e := w.f.Close(); err == nil {
+	if e := w.closeFiles(); err == nil {
 		err = e
 	}
 	w.err = errClosed
 	return err
 }
 
+func (w *Writer) closeFiles() error { return errors.Join(w.f.Close(), w.side.Close()) }
+
 // Abandon closes the file as it is, after an error.
 func (w *Writer) Abandon() {
-	_ = w.f.Close() // the file is not trusted any more
+	_ = w.closeFiles() // the file is not trusted any more
 	w.err = errClosed
 }
 
