@@ -15,7 +15,6 @@ type engine struct {
 
 	start    int64 // when the load began
 	warm     int64 // when measuring begins
-	end      int64 // when no more operations begin, 0 for a load of a number of operations
 	cut      int64 // when what is unanswered is given up, 0 while not stopping
 	ready    bool  // nothing is being put in place any more
 	stopping bool

@@ -14,9 +14,8 @@ import (
 
 // poll drives the connections from one thread: it waits for sockets with epoll, reads, judges, and writes what follows.
 type poll struct {
-	e   *engine
-	fd  int
-	now int64
+	e  *engine
+	fd int
 }
 
 // run drives the connections until the load is over and closes them.
