@@ -129,7 +129,7 @@ func (op *bitfieldOp) parseType(arg []byte) error {
 // Reply:   array with one integer for each operation: the value, the old value of SET, the new one of
 // INCRBY; null where OVERFLOW FAIL held a write back
 // Errors:  syntax, type, offset, overflow mode, not an integer, WRONGTYPE
-// Effects: SETRANGE for each write
+// Effects: SETRANGE for each write that changes something
 func cmdBitfield(c *Call) error {
 	ops, end, err := parseBitfield(c, c.Args[2:])
 	if err != nil {
@@ -139,14 +139,16 @@ func cmdBitfield(c *Call) error {
 	if err != nil {
 		return err
 	}
+	grown := false
 	if end > 0 {
+		grown = v.Len() < int((end+7)/8)
 		v.Grow(int((end + 7) / 8))
 		v.MarkRaw()
 	}
 	changed := false
 	c.Reply.Array(len(ops))
 	for i := range ops {
-		changed = ops[i].run(c.Reply, &v) || changed
+		changed = ops[i].run(c.Reply, &v, grown) || changed
 	}
 	if changed {
 		c.Tx.Notify('$', "setbit", c.Args[1])
@@ -179,8 +181,9 @@ func cmdBitfieldRO(c *Call) error {
 	return nil
 }
 
-// run does one operation and reports whether it wrote.
-func (op *bitfieldOp) run(r *Reply, v *store.String) (wrote bool) {
+// run does one operation and reports whether it counts as a change: it wrote another value or, when the string has grown
+// for the operations, any.
+func (op *bitfieldOp) run(r *Reply, v *store.String, grown bool) (changed bool) {
 	old := op.load(v.Bytes())
 	if op.verb == bitfieldGet {
 		r.Int(old)
@@ -198,9 +201,11 @@ func (op *bitfieldOp) run(r *Reply, v *store.String) (wrote bool) {
 	if reply = value; op.verb == bitfieldSet {
 		reply = old
 	}
-	op.store(v, uint64(value))
+	if value != old {
+		op.store(v, uint64(value))
+	}
 	r.Int(reply)
-	return true
+	return grown || value != old
 }
 
 // load returns the integer in b, which counts as followed by zeros.

@@ -123,6 +123,9 @@ func cmdLTrim(c *Call) error {
 	}
 	if l.Exists() {
 		from, to := listRange(start, stop, l.Len())
+		if from == 0 && to == l.Len() {
+			c.Tx.Signal(c.Args[1])
+		}
 		l.Trim(from, to)
 		c.Tx.Notify('l', "ltrim", c.Args[1])
 	}

@@ -86,6 +86,7 @@ func cmdAppend(c *Call) error {
 		v.Append(data)
 	} else {
 		v.MarkRaw()
+		c.Tx.Signal(c.Args[1])
 	}
 	c.Tx.Notify('$', "append", c.Args[1])
 	c.Reply.Int(int64(v.Len()))

@@ -192,6 +192,9 @@ func (srv *Server) settle() {
 			srv.pump.noteEffects(srv, f)
 		}
 	}
+	if signals := tx.Signals(); len(signals) > 0 {
+		srv.signalled(signals)
+	}
 	for _, e := range tx.Events() {
 		srv.announce(e)
 	}

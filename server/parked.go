@@ -83,18 +83,37 @@ func (srv *Server) release(w *waiter) {
 // parked clients.
 func (srv *Server) touched(f *store.Effects, i int) {
 	srv.touches = f.AppendTouched(srv.touches[:0], i)
-	serves := f.Serves(i)
+	serves, changes := f.Serves(i), f.Changes(i)
 	for _, t := range srv.touches {
 		if t.Key == nil {
 			srv.touchedAll(t.DB)
 			continue
 		}
-		srv.tracked.noteChange(t.Key, srv.author)
-		if _, ok := srv.watched[t.DB][string(t.Key)]; ok {
-			srv.dirtyWatch(t.DB, string(t.Key))
+		if changes {
+			srv.changed(t.DB, t.Key)
 		}
 		if _, ok := srv.parked[t.DB][string(t.Key)]; ok && serves {
 			srv.touchedBy = append(srv.touchedBy, touch{t.DB, string(t.Key)})
+		}
+	}
+}
+
+// changed dirties the WATCHes of a key and invalidates it for those that track it.
+func (srv *Server) changed(db int, key []byte) {
+	srv.tracked.noteChange(key, srv.author)
+	if _, ok := srv.watched[db][string(key)]; ok {
+		srv.dirtyWatch(db, string(key))
+	}
+}
+
+// signalled handles what a transaction wrote to without a change. The flush of a database without keys leaves its watched
+// keys as they were: absent.
+func (srv *Server) signalled(signals []store.Touch) {
+	for _, k := range signals {
+		if k.Key == nil {
+			srv.tracked.noteFlush(srv.author)
+		} else {
+			srv.changed(k.DB, k.Key)
 		}
 	}
 }

@@ -31,6 +31,9 @@ const (
 	reachSwap                // every key of the databases a and b
 )
 
+// subMakes stands in a of an effect of reachSub that makes its key.
+const subMakes = 1
+
 // Touch is what an effect touched: one key or, when Key is nil, every key of the database.
 type Touch struct {
 	DB  int
@@ -68,6 +71,18 @@ func (f *Effects) Serves(i int) bool {
 		return false
 	case "XGROUP":
 		return string(f.Arg(i, 0)) == "DESTROY" // who waits as its consumer is refused
+	}
+	return true
+}
+
+// Changes reports whether command i changes its keys in the eyes of those that watch or track them. What stands in the
+// groups of a stream is no part of its value, as in Redis; a group that makes its stream is told of the key.
+func (f *Effects) Changes(i int) bool {
+	switch f.cmds[i].name {
+	case "XACK", "XCLAIM", "XSETID":
+		return false
+	case "XGROUP":
+		return f.cmds[i].a == subMakes
 	}
 	return true
 }

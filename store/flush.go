@@ -6,6 +6,7 @@ func (tx *Tx) Flush() {
 	tx.mustWrite()
 	id := tx.db.id
 	if tx.db.keys.Len() == 0 {
+		tx.signals = append(tx.signals, Touch{DB: id})
 		return
 	}
 	tx.recordKeyless("FLUSHDB")
@@ -20,6 +21,7 @@ func (tx *Tx) FlushAll() {
 	tx.mustWrite()
 	s := tx.s
 	if s.keys() == 0 {
+		tx.signals = append(tx.signals, Touch{DB: tx.db.id})
 		return
 	}
 	tx.recordKeyless("FLUSHALL")

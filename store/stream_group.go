@@ -51,8 +51,12 @@ func (x *Stream) Groups() int {
 // key that is absent becomes an empty stream.
 func (x *Stream) CreateGroup(name []byte, last StreamID, read int64) {
 	var text streamIDText
+	there := x.Exists()
 	x.tx.recordSub("XGROUP", "CREATE", x.key, name, last.text(&text), []byte("MKSTREAM"),
 		[]byte("ENTRIESREAD"), x.tx.itoa(read))
+	if !there {
+		x.tx.effects.reaches(reachSub, subMakes, 0)
+	}
 	x.make().addGroup(string(name), last, read)
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 )
 
@@ -24,6 +25,7 @@ type Tx struct {
 	effects Effects
 	events  []Event
 	gone    []string // collections emptied since the last event
+	signals []Touch  // keys that are told changed although they stayed as they were
 	listen  bool     // someone wants events
 	tmp     []byte
 	member  [20]byte // the text of the integer member that a set gave last
@@ -65,8 +67,19 @@ func (tx *Tx) Commit() {
 		clear(tx.events)
 		tx.events = tx.events[:0]
 	}
+	if len(tx.signals) > 0 {
+		clear(tx.signals)
+		tx.signals = tx.signals[:0]
+	}
 	tx.s.a.Sweep()
 }
+
+// Signal tells those that watch or track key that it was written to, where a command left it as it was and has no effect
+// to record, but counts as a change for them in Redis.
+func (tx *Tx) Signal(key []byte) { tx.signals = append(tx.signals, Touch{tx.db.id, slices.Clone(key)}) }
+
+// Signals returns the keys of Signal so far. A nil key stands for the flush of a database without keys.
+func (tx *Tx) Signals() []Touch { return tx.signals }
 
 // Select moves the transaction to database i.
 func (tx *Tx) Select(i int) { tx.db = tx.s.dbs[i] }
