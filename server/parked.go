@@ -111,17 +111,24 @@ func (srv *Server) changed(db int, key []byte) {
 func (srv *Server) signalled(signals []store.Touch) {
 	for _, k := range signals {
 		if k.Key == nil {
-			srv.tracked.noteFlush(srv.author)
+			srv.flushed()
 		} else {
 			srv.changed(k.DB, k.Key)
 		}
 	}
 }
 
+// flushed notes a flush for those that track keys. Without any it is not kept: one that begins later has nothing to forget.
+func (srv *Server) flushed() {
+	if srv.trackers > 0 {
+		srv.tracked.noteFlush(srv.author)
+	}
+}
+
 // touchedAll is touched for every key of a database. Waiting keys are readied in the order of their oldest
 // waiter, since a map has none.
 func (srv *Server) touchedAll(db int) {
-	srv.tracked.noteFlush(srv.author)
+	srv.flushed()
 	for key := range srv.watched[db] {
 		srv.dirtyWatch(db, key)
 	}
