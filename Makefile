@@ -15,7 +15,7 @@ SEED  ?= 0
 JOBS  ?= 100000
 KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq bench steps generate clean redis-server
+.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq bench steps bench-guard generate clean redis-server valgrind
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -93,6 +93,11 @@ bench: build redis-server
 steps:
 	$(MAKE) bench SECTIONS=steps
 
+# bench-guard counts the instructions of the hot paths, from request bytes to reply bytes, and fails when one takes 5% more
+# than server/testdata/instructions.txt says. UPDATE=1 writes that file.
+bench-guard: valgrind
+	go test -o bin/guard.test ./server -run '^TestGuard$$' -count 1 -v -guard $(if $(UPDATE),-guard-update)
+
 generate:
 	go generate ./...
 
@@ -102,6 +107,14 @@ redis-server:
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends redis-server; \
 	else \
 		echo "redis-server is not installed (apt-get install redis-server): comparisons with it are left out"; \
+	fi; }
+
+valgrind:
+	@command -v valgrind >/dev/null || { \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends valgrind; \
+	else \
+		echo "valgrind is not installed (apt-get install valgrind): instructions are not counted"; \
 	fi; }
 
 clean:

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/echomq/emqd/store"
+)
+
+// hotDepth is how many requests of one connection a turn brings in what is measured here.
+const hotDepth = 16
+
+// hotPath is a request that busy nodes serve most of the time.
+type hotPath struct {
+	name string
+	// request is the i-th request, as words.
+	request func(i int) string
+	// before is a path that has brought in what this one takes away, i for i; nil when nothing is needed.
+	before *hotPath
+	// log says that effects are written to a log.
+	log bool
+	// reply is the reply to each request, or how it begins.
+	reply string
+}
+
+// hotPaths are what bench-guard, the benchmarks and the test of allocations go through. The keys are many, so that
+// tables and sets are large.
+var hotPaths = func() []*hotPath {
+	ping := &hotPath{name: "PING", reply: "+PONG", request: func(int) string { return "PING" }}
+	set := &hotPath{name: "SET", reply: "+OK", request: func(i int) string { return fmt.Sprintf("SET key:%012d xxxxxxxxxxxxxxxx", i) }}
+	get := &hotPath{name: "GET", reply: "$16", before: set, request: func(i int) string { return fmt.Sprintf("GET key:%012d", i) }}
+	hset := &hotPath{name: "HSET", reply: ":", request: func(i int) string { return fmt.Sprintf("HSET h:%012d f v", i*7919%5003) }}
+	zadd := &hotPath{name: "ZADD", reply: ":1", request: func(i int) string { return fmt.Sprintf("ZADD z %d m:%012d", i*7919%50021, i) }}
+	zpop := &hotPath{name: "ZPOPMIN", reply: "*2", before: zadd, request: func(int) string { return "ZPOPMIN z" }}
+	enqueue := &hotPath{name: "EMQ.ENQUEUE", reply: ":1", request: hotEnqueue}
+	claim := &hotPath{name: "EMQ.CLAIM", reply: "*3", before: enqueue, request: hotClaim}
+	extend := &hotPath{name: "EMQ.EXTEND", reply: ":1", before: claim, request: func(i int) string {
+		return fmt.Sprintf("EMQ.EXTEND 2 emq:{q}:active emq:{q}:job:%s %[1]s 1 60000", hotJob(i))
+	}}
+	complete := &hotPath{name: "EMQ.COMPLETE", reply: ":1", before: claim, request: hotComplete}
+	cycle := &hotPath{name: "cycle, logged", log: true, request: hotCycle}
+	return []*hotPath{ping, get, set, hset, zadd, zpop, enqueue, claim, extend, complete, cycle}
+}()
+
+func hotJob(i int) string { return fmt.Sprintf("JOB%011d", i) }
+
+func hotEnqueue(i int) string {
+	return fmt.Sprintf("EMQ.ENQUEUE 2 emq:{q}:job:%s emq:{q}:pending %[1]s %s", hotJob(i), strings.Repeat("x", 100))
+}
+
+func hotClaim(int) string { return "EMQ.CLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 30000" }
+
+func hotComplete(i int) string {
+	return fmt.Sprintf("EMQ.COMPLETE 3 emq:{q}:active emq:{q}:job:%s emq:{q}: %[1]s 1", hotJob(i))
+}
+
+// hotCycle is the life of jobs as a connection sends it: a turn of enqueues, one of claims, one of completions.
+func hotCycle(i int) string {
+	turn, at := i/hotDepth, i%hotDepth
+	job := turn/3*hotDepth + at
+	return [](func(int) string){hotEnqueue, hotClaim, hotComplete}[turn%3](job)
+}
+
+// hot is a node without sockets that is driven as the event loop drives it: a turn takes the bytes that one connection
+// sent at once, commits, and takes its replies away.
+type hot struct {
+	srv  *Server
+	s    *session
+	idle int // steps of work for nothing in each request, to be found by the guard
+}
+
+func newHot(t testing.TB, log bool) *hot {
+	cfg := NewConfig()
+	cfg.Install, cfg.Dir, cfg.AppendOnly, cfg.AppendFsync = true, t.TempDir(), log, "no"
+	srv, err := New(cfg, mute())
+	require.NoError(t, err)
+	srv.store = store.New(cfg.Databases, 1)
+	load, err := srv.prepare(context.Background())
+	require.NoError(t, err)
+	if load != nil {
+		load()
+	}
+	t.Cleanup(func() { require.NoError(t, srv.closeLog()) })
+	return &hot{srv: srv, s: srv.open(quiet{}, "hot:1", "hot:2")}
+}
+
+// turn is a turn of the event loop in which input has arrived. The replies are valid until the next.
+func (h *hot) turn(input []byte) []byte {
+	srv := h.srv
+	srv.mu.Lock()
+	srv.now = srv.clock.milli()
+	for i := range h.idle * hotDepth {
+		srv.stats.rejected += int64(i & 1)
+	}
+	h.s.feed(input)
+	srv.tick()
+	srv.commitLog()
+	out := h.s.out
+	srv.buffers.give(out)
+	h.s.out, h.s.queued = nil, false
+	srv.mu.Unlock()
+	return out
+}
+
+// turns returns the requests from number from on in turns, in the form that clients send.
+func (p *hotPath) turns(from, count int) [][]byte {
+	list := make([][]byte, 0, count/hotDepth)
+	for n := 0; n < count; n += hotDepth {
+		var b []byte
+		for i := range hotDepth {
+			words := strings.Fields(p.request(from + n + i))
+			b = append(strconv.AppendInt(append(b, '*'), int64(len(words)), 10), '\r', '\n')
+			for _, w := range words {
+				b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), '\r', '\n')
+				b = append(append(b, w...), '\r', '\n')
+			}
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// prepare brings in what count requests from number from on take away.
+func (p *hotPath) prepare(h *hot, from, count int) {
+	if p.before != nil {
+		p.before.prepare(h, from, count)
+		for _, input := range p.before.turns(from, count) {
+			h.turn(input)
+		}
+	}
+}
+
+// check looks at the replies to one turn.
+func (p *hotPath) check(t testing.TB, out []byte) {
+	require.NotContains(t, string(out), "-", "an error or a null") // no other reply here has this sign
+	require.True(t, strings.HasPrefix(string(out), p.reply), "%s answered %q", p.name, out)
+}
+
+// TestHotPathsAllocateNothing: the keyspace is outside of the Go heap, so from the bytes that arrive to the bytes
+// that leave nothing is allocated but, now and then, a larger table.
+func TestHotPathsAllocateNothing(t *testing.T) {
+	for _, p := range hotPaths {
+		t.Run(p.name, func(t *testing.T) {
+			const turns = 100
+			h := newHot(t, p.log)
+			p.prepare(h, 0, 4*turns*hotDepth)
+			list := p.turns(0, 4*turns*hotDepth)
+			for range 2 * turns {
+				p.check(t, h.turn(list[0]))
+				list = list[1:]
+			}
+			require.Zero(t, testing.AllocsPerRun(turns, func() {
+				h.turn(list[0])
+				list = list[1:]
+			}))
+			p.check(t, h.turn(list[0]))
+		})
+	}
+}
+
+// BenchmarkHot measures each hot path from bytes to bytes; an operation is one request.
+func BenchmarkHot(b *testing.B) {
+	for _, p := range hotPaths {
+		b.Run(p.name, func(b *testing.B) {
+			h := newHot(b, p.log)
+			count := (b.N + hotDepth) &^ (hotDepth - 1)
+			if p.log {
+				count *= 3 // an operation is a whole job
+			}
+			p.prepare(h, 0, count)
+			list := p.turns(0, count)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for _, input := range list {
+				h.turn(input)
+			}
+		})
+	}
+}
