@@ -74,9 +74,7 @@ func (v *verb) admit(state []byte, score int64) error {
 	if err != nil {
 		return err
 	}
-	row.setState(state)
-	row.Set(fieldAttempts, textZero)
-	row.Set(fieldPayload, v.args[1])
+	row.SetAll(fieldState, state, fieldAttempts, textZero, fieldPayload, v.args[1])
 	set.Add(id, float64(score))
 	c.Reply.Int(1)
 	return nil

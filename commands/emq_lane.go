@@ -103,10 +103,7 @@ func emqGroupEnqueue(c *Call) error {
 	if err != nil {
 		return err
 	}
-	row.setState(statePending)
-	row.Set(fieldAttempts, textZero)
-	row.Set(fieldPayload, payload)
-	row.Set(fieldGroup, group)
+	row.SetAll(fieldState, statePending, fieldAttempts, textZero, fieldPayload, payload, fieldGroup, group)
 	l.jobs.Add(id, 0)
 	r.turn(&l)
 	c.Reply.Int(1)

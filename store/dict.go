@@ -46,10 +46,19 @@ func newDict(a *arena) dict {
 	return dict{a: a, moving: -1}
 }
 
-// entryKey returns the key of the entry at r.
+// entryKey returns the key of the entry in b.
 func entryKey(b []byte) []byte {
 	n, w := uvarint(b[1:])
 	return b[1+w : 1+w+n]
+}
+
+// holds reports whether the entry at r has this key.
+func (a *arena) holds(r ref, key []byte) bool {
+	b := a.Bytes(r)
+	if n := len(key); n < 0x80 { // then the length is one byte
+		return int(b[1]) == n && string(b[2:2+n]) == string(key)
+	}
+	return string(entryKey(b)) == string(key)
 }
 
 // Len returns the number of entries.
@@ -74,27 +83,30 @@ func (d *dict) Find(key []byte) ref {
 
 // slotOf returns the slot that holds key; it is valid until the next change of the table.
 func (d *dict) slotOf(key []byte, h uint64) *uint64 {
-	for i := range d.t {
-		t := &d.t[i]
-		if t.count == 0 {
-			continue
-		}
-		tag := h >> 48
-		b := &t.buckets[h&uint64(len(t.buckets)-1)]
-		for {
-			for j := range b.slot {
-				s := b.slot[j]
-				if s != 0 && s>>48 == tag && string(entryKey(d.a.Bytes(ref(s)&refMask))) == string(key) {
-					return &b.slot[j]
-				}
-			}
-			if b.next == 0 {
-				break
-			}
-			b = &t.spill[b.next-1]
-		}
+	if s := d.t[0].slotOf(d.a, key, h); s != nil || d.moving < 0 {
+		return s
 	}
-	return nil
+	return d.t[1].slotOf(d.a, key, h)
+}
+
+func (t *table) slotOf(a *arena, key []byte, h uint64) *uint64 {
+	if t.count == 0 {
+		return nil
+	}
+	tag := h >> 48
+	b := &t.buckets[h&uint64(len(t.buckets)-1)]
+	for {
+		for j := range &b.slot {
+			s := b.slot[j]
+			if s>>48 == tag && s != 0 && a.holds(ref(s)&refMask, key) {
+				return &b.slot[j]
+			}
+		}
+		if b.next == 0 {
+			return nil
+		}
+		b = &t.spill[b.next-1]
+	}
 }
 
 // Insert adds the entry at r under its own key, which must not be present.
@@ -131,7 +143,7 @@ func (d *dict) Remove(key []byte) ref {
 		for b := first; ; {
 			for j := range b.slot {
 				s := b.slot[j]
-				if s == 0 || s>>48 != tag || string(entryKey(d.a.Bytes(ref(s)&refMask))) != string(key) {
+				if s>>48 != tag || s == 0 || !d.a.holds(ref(s)&refMask, key) {
 					continue
 				}
 				b.slot[j] = 0

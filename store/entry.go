@@ -78,8 +78,11 @@ func (s *Store) load(r ref) entry {
 		return entry{}
 	}
 	b := s.a.Bytes(r)
-	n, w := uvarint(b[1:])
-	meta := 1 + w + n
+	meta := 2 + int(b[1])
+	if b[1] >= 0x80 {
+		n, w := uvarint(b[1:])
+		meta = 1 + w + n
+	}
 	used := binary.LittleEndian.Uint32(b[meta+5:])
 	return entry{r: r, b: b[:used:len(b)], meta: meta}
 }

@@ -114,6 +114,11 @@ func (tx *Tx) ExpireFields(budget int) bool {
 
 // past reports whether the time of an entry, or of all fields of the hash that it is, has come.
 func (s *Store) past(e *entry, now int64) bool {
+	return (e.flags()&flagExpiry != 0 || e.b[0] == byte(KindHash)|formObject) && s.timedPast(e, now)
+}
+
+// timedPast is past for an entry that may have times at all.
+func (s *Store) timedPast(e *entry, now int64) bool {
 	if at := e.expiry(); at != 0 && at <= now {
 		return true
 	}

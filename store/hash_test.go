@@ -370,3 +370,74 @@ func TestHashScanAndRandomOfALargeHash(t *testing.T) {
 	}
 	tx.Commit()
 }
+
+// TestHashSetAll: SetAll leaves what Set for each field leaves, keyspace and effects alike, whatever is there before.
+func TestHashSetAll(t *testing.T) {
+	long := bytes.Repeat([]byte("x"), 100)
+	huge := bytes.Repeat([]byte("x"), packedBytes)
+	for _, before := range [][][]byte{nil, {[]byte("b"), []byte("old")}, {[]byte("z"), huge}} {
+		for _, value := range [][]byte{[]byte("v"), {}, long, huge} {
+			for _, expired := range []bool{false, true} {
+				pairs := [][]byte{[]byte("a"), []byte("1"), []byte("b"), value, []byte("c"), []byte("3")}
+				var digests [2]Digest
+				var effects [2][]string
+				for i := range 2 {
+					s := New(1, 1)
+					s.Poison()
+					tx := s.Begin(0, 1000, false)
+					h, err := tx.Hash([]byte("h"))
+					require.NoError(t, err)
+					for k := 0; k < len(before); k += 2 {
+						h.Set(before[k], before[k+1])
+					}
+					if expired && before != nil {
+						tx.ExpireAt([]byte("h"), 1500)
+					}
+					tx.Commit()
+					tx = s.Begin(0, 2000, false)
+					h, err = tx.Hash([]byte("h"))
+					require.NoError(t, err)
+					if i == 0 {
+						h.SetAll(pairs...)
+					} else {
+						for k := 0; k < len(pairs); k += 2 {
+							h.Set(pairs[k], pairs[k+1])
+						}
+					}
+					f := tx.Effects()
+					for k := range f.Len() {
+						text := f.Name(k)
+						for j := range f.Args(k) {
+							text += " " + string(f.Arg(k, j))
+						}
+						effects[i] = append(effects[i], text)
+					}
+					got, ok := h.Get([]byte("b"))
+					require.True(t, ok)
+					require.Equal(t, value, append([]byte{}, got...))
+					tx.Commit()
+					digests[i] = s.Digest(2000)
+				}
+				require.Equal(t, digests[1], digests[0])
+				require.Equal(t, effects[1], effects[0])
+			}
+		}
+	}
+}
+
+// TestHashHandlesSeeChangesInPlace: a value of the same length is written in its place, and a second handle on the key
+// reads it.
+func TestHashHandlesSeeChangesInPlace(t *testing.T) {
+	s := New(1, 1)
+	tx := s.Begin(0, 1000, false)
+	one, _ := tx.Hash([]byte("h"))
+	one.Set([]byte("f"), []byte("a"))
+	other, _ := tx.Hash([]byte("h"))
+	require.False(t, one.Set([]byte("f"), []byte("b")))
+	got, _ := other.Get([]byte("f"))
+	require.Equal(t, "b", string(got))
+	require.False(t, other.Set([]byte("f"), []byte("long")))
+	got, _ = one.Get([]byte("f"))
+	require.Equal(t, "long", string(got))
+	tx.Commit()
+}

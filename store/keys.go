@@ -94,6 +94,9 @@ func (s *Store) NextExpiry() int64 {
 		}
 	}
 	for _, d := range s.dbs {
+		if d.keys.Len() == 0 {
+			continue // as most are: this is asked for in every turn
+		}
 		if next, ok := d.expires.Min(); ok {
 			sooner(next.at)
 		}

@@ -19,7 +19,10 @@ func setPackedCount(v []byte, n int) { binary.LittleEndian.PutUint16(v, uint16(n
 
 // packedItem returns the item that begins at offset at and the offset of the next one.
 func packedItem(v []byte, at int) (item []byte, next int) {
-	n, w := uvarint(v[at:])
+	n, w := int(v[at]), 1
+	if n >= 0x80 {
+		n, w = uvarint(v[at:])
+	}
 	at += w
 	return v[at : at+n : at+n], at + n
 }

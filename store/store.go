@@ -207,7 +207,9 @@ func (s *Store) Reclaim(budget int) bool {
 	s.a.Sweep()
 	more := s.Pending() > 0
 	for _, d := range s.dbs {
-		more = d.keys.move(budget/64+1) || more
+		if d.keys.moving >= 0 {
+			more = d.keys.move(budget/64+1) || more
+		}
 	}
 	return more
 }

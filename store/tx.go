@@ -222,11 +222,21 @@ func (tx *Tx) count(hit bool, key []byte) {
 	tx.Notify('m', "keymiss", key)
 }
 
-// find is look that renews the access time.
-func (tx *Tx) find(key []byte) entry {
-	e := tx.look(key)
-	if e.ok() && !tx.noTouch {
-		e.setClock(tx.clock)
+// find is look that renews the access time. Every handle begins with it: written out it takes a third of the
+// instructions less than on top of look.
+func (tx *Tx) find(key []byte) (e entry) {
+	if r := tx.db.keys.Find(key); r != 0 {
+		e = tx.s.load(r)
+		switch {
+		case tx.s.past(&e, tx.now):
+			tx.stale = true
+			e = entry{}
+		case !tx.noTouch:
+			e.setClock(tx.clock)
+		}
+	}
+	if tx.readonly {
+		tx.count(e.ok(), key)
 	}
 	return e
 }
