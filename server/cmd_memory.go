@@ -96,6 +96,7 @@ func cmdMemoryMallocStats(c *commands.Call) error {
 // Reply:   OK
 // Effects: none
 func cmdMemoryPurge(c *commands.Call) error {
+	c.Peer.(*session).srv.store.Purge()
 	debug.FreeOSMemory()
 	c.Reply.OK()
 	return nil

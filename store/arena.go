@@ -14,6 +14,7 @@ const (
 	pageSize  = 1 << pageBits
 	chunkSize = 64 * pageSize // what is asked of the system at once
 	maxSlab   = 16 << 10      // larger blocks are huge
+	warmPages = 256           // a queue of long payloads that is worked off as fast as it fills goes round in these
 	hugeBit   = ref(1) << 47
 	refMask   = ref(1)<<48 - 1
 	unit      = 8 // granularity of offsets inside a page
@@ -26,7 +27,8 @@ const (
 // It is not safe for concurrent use; the keyspace lock guards it.
 type arena struct {
 	pages   []page
-	free    []uint32 // indexes of pages that belong to no class
+	free    []uint32 // indexes of pages that belong to no class and hold no memory of the system
+	warm    []uint32 // likewise, but their memory is kept for the next ones
 	partial [classCount]int32
 	chunks  [][]byte
 
@@ -158,9 +160,22 @@ func (a *arena) release(r ref) {
 	if p.used == 0 && (p.next >= 0 || p.prev >= 0) { // keep the class's last page
 		a.unlink(pi)
 		p.size = 0
+		if len(a.warm) < warmPages {
+			a.warm = append(a.warm, uint32(pi))
+			return
+		}
 		a.free = append(a.free, uint32(pi))
 		releasePage(p.mem)
 	}
+}
+
+// purge gives the memory of warm pages back to the system.
+func (a *arena) purge() {
+	for _, pi := range a.warm {
+		releasePage(a.pages[pi].mem)
+	}
+	a.free = append(a.free, a.warm...)
+	a.warm = nil
 }
 
 func (a *arena) allocHuge(n int) (ref, []byte) {
@@ -179,6 +194,11 @@ func (a *arena) allocHuge(n int) (ref, []byte) {
 
 // newPage gives class an empty page and returns its index.
 func (a *arena) newPage(class int) int32 {
+	if n := len(a.warm); n > 0 {
+		pi := a.warm[n-1]
+		a.warm = a.warm[:n-1]
+		return a.assign(pi, class)
+	}
 	if len(a.free) == 0 {
 		chunk := mapChunk(chunkSize)
 		a.chunks = append(a.chunks, chunk)
@@ -194,6 +214,11 @@ func (a *arena) newPage(class int) int32 {
 	}
 	pi := a.free[len(a.free)-1]
 	a.free = a.free[:len(a.free)-1]
+	return a.assign(pi, class)
+}
+
+// assign makes page pi an empty one of class.
+func (a *arena) assign(pi uint32, class int) int32 {
 	p := &a.pages[pi]
 	*p = page{mem: p.mem, size: classSize[class], class: uint8(class)}
 	a.link(int32(pi))

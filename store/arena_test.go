@@ -80,6 +80,31 @@ func TestArenaReusesMemory(t *testing.T) {
 	require.LessOrEqual(t, a.mapped, int64(chunkSize))
 }
 
+// TestArenaKeepsSomePages fills and empties many pages: some keep their memory, and purge gives it back.
+func TestArenaKeepsSomePages(t *testing.T) {
+	a := newArena()
+	defer a.drop()
+	for range 3 {
+		var refs []ref
+		for range 2 * warmPages * 15 {
+			r, b := a.Alloc(4096)
+			b[0], b[4095] = 1, 2
+			refs = append(refs, r)
+		}
+		for _, r := range refs {
+			a.Free(r)
+		}
+		a.Sweep()
+		require.Len(t, a.warm, warmPages)
+		require.NotEmpty(t, a.free)
+	}
+	pages := len(a.warm) + len(a.free)
+	a.purge()
+	require.Empty(t, a.warm)
+	require.Len(t, a.free, pages)
+	require.Zero(t, a.live)
+}
+
 func addEntry(d *dict, key string) ref {
 	r, b := d.a.Alloc(1 + uvarintLen(len(key)) + len(key))
 	b[0] = 1

@@ -185,6 +185,9 @@ func (s *Store) Mapped() int64 {
 	return n
 }
 
+// Purge gives the memory of empty pages that are kept for the next blocks back to the system.
+func (s *Store) Purge() { s.a.purge() }
+
 // Pending returns how many dropped values still wait to be reclaimed.
 func (s *Store) Pending() int { return len(s.lazy) + len(s.retired) }
 
