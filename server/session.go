@@ -82,8 +82,11 @@ func (s *session) feed(data []byte) {
 		return
 	}
 	n := s.consume(data)
-	if n < len(data) && !s.closing {
-		s.in = append(s.in, data[n:]...)
+	if rest := data[n:]; len(rest) > 0 && !s.closing {
+		if s.in == nil && len(rest) > keepInput {
+			s.in = s.srv.buffers.take()
+		}
+		s.in = append(s.in, rest...)
 	}
 	s.checkInput()
 }
@@ -96,6 +99,7 @@ func (s *session) drain() {
 	}
 	if n == len(s.in) {
 		if cap(s.in) > keepInput {
+			s.srv.buffers.give(s.in)
 			s.in = nil
 		} else {
 			s.in = s.in[:0]
@@ -233,23 +237,32 @@ func (s *session) unmonitor() {
 	}
 }
 
-// buffers keeps output buffers between turns, so that idle connections have none.
-type buffers struct{ free [][]byte }
+// buffers keeps buffers of input and output between turns, so that idle connections have none.
+type buffers struct {
+	free [][]byte
+	held int // bytes of free
+}
 
-const bufferSize = 16 << 10
+const (
+	bufferSize  = 16 << 10
+	largeBuffer = 512 << 10 // a larger one is not kept
+	heldBuffers = 8 << 20
+)
 
 func (b *buffers) take() []byte {
 	if n := len(b.free); n > 0 {
 		buf := b.free[n-1]
 		b.free = b.free[:n-1]
+		b.held -= cap(buf)
 		return buf[:0]
 	}
 	return make([]byte, 0, bufferSize)
 }
 
 func (b *buffers) give(buf []byte) {
-	if cap(buf) >= bufferSize && cap(buf) <= 4*bufferSize && len(b.free) < 256 {
+	if cap(buf) >= bufferSize && cap(buf) <= largeBuffer && b.held+cap(buf) <= heldBuffers {
 		b.free = append(b.free, buf)
+		b.held += cap(buf)
 	}
 }
 
