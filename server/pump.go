@@ -14,6 +14,9 @@ type pump struct {
 	first int  // the database that comes first in the present turn
 	more  bool // a call of the present visit ended before it had seen all that is due
 
+	known  int64 // commands of clients up to the last turn
+	credit int   // commands of clients since work was done beside them
+
 	args  [][]byte // of the next call
 	base  []byte   // of the queue that is visited
 	buf   []byte
@@ -35,6 +38,8 @@ type pumpStats struct {
 
 const (
 	pumpBudget  = 256    // jobs and queues of one turn, so that clients wait for no more than that
+	pumpShare   = 4      // commands of clients for each of them while clients are served
+	pumpLeast   = 64     // and the least that a turn beside clients is for
 	pumpScan    = 64     // buckets of the keyspace that a turn goes through
 	pumpBackoff = 1_000  // ms until a queue that was refused is tried again
 	pumpPoison  = 30_000 // the same when only signals that cannot be applied are left
@@ -70,16 +75,36 @@ func (srv *Server) runPump() (next int64) {
 	if srv.pause.active(srv.now) || !srv.mayChange() {
 		return p.at
 	}
-	if srv.pumpTurn() {
+	budget := srv.pumpAllowance()
+	if budget == 0 || srv.pumpTurn(budget) {
 		p.at = srv.now
 	}
 	return p.at
 }
 
-// pumpTurn does a bounded part of what is to be done and reports whether something is left.
-func (srv *Server) pumpTurn() (more bool) {
+// pumpAllowance returns how much the pump may do now: what a turn may at most when no client wants anything, a share of
+// what clients did when they do, gathered until it is worth a turn. A million leases that lapse at once leave the node to
+// its clients.
+func (srv *Server) pumpAllowance() int {
 	p := &srv.pump
-	budget := pumpBudget
+	served := srv.stats.commands - p.known
+	p.known = srv.stats.commands
+	if served == 0 {
+		p.credit = 0
+		return pumpBudget
+	}
+	p.credit += int(served)
+	if p.credit < pumpShare*pumpLeast {
+		return 0
+	}
+	budget := min(p.credit/pumpShare, pumpBudget)
+	p.credit = 0
+	return budget
+}
+
+// pumpTurn does about budget of what is to be done and reports whether something is left.
+func (srv *Server) pumpTurn(budget int) (more bool) {
+	p := &srv.pump
 	moved := p.stats.moved()
 	p.first++
 	for k := range p.dbs {

@@ -76,7 +76,7 @@ func (n *pumped) pass(ms int64) {
 // turn is one turn of the pump, whether it is time or not.
 func (n *pumped) turn() bool {
 	n.srv.now = n.now
-	return n.srv.pumpTurn()
+	return n.srv.pumpTurn(pumpBudget)
 }
 
 func (n *pumped) schedule(id string, in int64) {

@@ -182,3 +182,23 @@ func TestPumpWorkOfATurnIsBounded(t *testing.T) {
 	}
 	require.LessOrEqual(t, st.looks-before, int64(2+2*odd/1000), "and they are not looked at again and again")
 }
+
+// TestPumpLeavesTheNodeToItsClients has clients busy while much is due: the pump takes its share of their commands,
+// and all that a turn may do when they are still.
+func TestPumpLeavesTheNodeToItsClients(t *testing.T) {
+	n := newPumped(t)
+	srv := n.srv
+	srv.pump.known = srv.stats.commands
+	require.Equal(t, pumpBudget, srv.pumpAllowance())
+	given := 0
+	for range 1000 {
+		srv.stats.commands += 10
+		given += srv.pumpAllowance()
+	}
+	require.InDelta(t, 10*1000/pumpShare, given, pumpLeast)
+	srv.stats.commands += 1 << 20
+	require.Equal(t, pumpBudget, srv.pumpAllowance())
+	srv.stats.commands++
+	require.Zero(t, srv.pumpAllowance())
+	require.Equal(t, pumpBudget, srv.pumpAllowance())
+}
