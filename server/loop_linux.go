@@ -177,9 +177,7 @@ func (l *loop) receive(s *session) {
 	if direct {
 		// A large argument is arriving: read behind what is there, in a buffer that grows with the bytes received.
 		if cap(s.in)-len(s.in) < readSize {
-			grown := make([]byte, len(s.in), 2*cap(s.in)+readSize)
-			copy(grown, s.in)
-			s.in = grown
+			s.in = l.srv.buffers.grow(s.in)
 		}
 		buf = s.in[len(s.in):cap(s.in)]
 		buf = buf[:min(len(buf), 16*readSize)]

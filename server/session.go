@@ -245,8 +245,8 @@ type buffers struct {
 
 const (
 	bufferSize  = 16 << 10
-	largeBuffer = 512 << 10 // a larger one is not kept
-	heldBuffers = 8 << 20
+	largeBuffer = 4 << 20 // a larger one is not kept
+	heldBuffers = 16 << 20
 )
 
 func (b *buffers) take() []byte {
@@ -257,6 +257,22 @@ func (b *buffers) take() []byte {
 		return buf[:0]
 	}
 	return make([]byte, 0, bufferSize)
+}
+
+// grow returns a buffer with more than twice the room of buf and the same content, in place of buf.
+func (b *buffers) grow(buf []byte) []byte {
+	room := 2*cap(buf) + bufferSize
+	var grown []byte
+	if i := slices.IndexFunc(b.free, func(f []byte) bool { return cap(f) >= room }); i >= 0 {
+		grown = b.free[i][:0]
+		b.held -= cap(grown)
+		b.free = slices.Delete(b.free, i, i+1)
+	} else {
+		grown = make([]byte, 0, room)
+	}
+	grown = append(grown, buf...)
+	b.give(buf)
+	return grown
 }
 
 func (b *buffers) give(buf []byte) {

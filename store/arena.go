@@ -15,6 +15,7 @@ const (
 	chunkSize = 64 * pageSize // what is asked of the system at once
 	maxSlab   = 16 << 10      // larger blocks are huge
 	warmPages = 256           // a queue of long payloads that is worked off as fast as it fills goes round in these
+	warmHuges = 16 << 20      // and in so many bytes of huge blocks
 	hugeBit   = ref(1) << 47
 	refMask   = ref(1)<<48 - 1
 	unit      = 8 // granularity of offsets inside a page
@@ -32,8 +33,10 @@ type arena struct {
 	partial [classCount]int32
 	chunks  [][]byte
 
-	huge     [][]byte
-	hugeFree []uint32
+	huge      [][]byte
+	hugeFree  []uint32
+	warmHuge  [][]byte // of freed huge blocks
+	warmBytes int
 
 	dead []ref // freed, not yet reusable
 
@@ -134,6 +137,10 @@ func (a *arena) Sweep() {
 			}
 		}
 		if r&hugeBit != 0 {
+			if b := a.huge[r&^hugeBit]; a.warmBytes+len(b) <= warmHuges && len(a.warmHuge) < maxWarmHuge {
+				a.warmHuge = append(a.warmHuge, b)
+				a.warmBytes += len(b)
+			}
 			a.huge[r&^hugeBit] = nil
 			a.hugeFree = append(a.hugeFree, uint32(r&^hugeBit))
 			continue
@@ -169,19 +176,19 @@ func (a *arena) release(r ref) {
 	}
 }
 
-// purge gives the memory of warm pages back to the system.
+// purge gives the memory of warm pages back to the system, that of warm huge blocks to the garbage collector.
 func (a *arena) purge() {
 	for _, pi := range a.warm {
 		releasePage(a.pages[pi].mem)
 	}
 	a.free = append(a.free, a.warm...)
-	a.warm = nil
+	a.warm, a.warmHuge, a.warmBytes = nil, nil, 0
 }
 
 func (a *arena) allocHuge(n int) (ref, []byte) {
 	n = (n + 1023) &^ 1023
-	b := make([]byte, n)
-	a.live += int64(n)
+	b := a.takeHuge(n)
+	a.live += int64(len(b))
 	if k := len(a.hugeFree); k > 0 {
 		i := a.hugeFree[k-1]
 		a.hugeFree = a.hugeFree[:k-1]
@@ -190,6 +197,25 @@ func (a *arena) allocHuge(n int) (ref, []byte) {
 	}
 	a.huge = append(a.huge, b)
 	return hugeBit | ref(len(a.huge)-1), b
+}
+
+// maxWarmHuge bounds the search for one that fits.
+const maxWarmHuge = 64
+
+// takeHuge returns a block of n bytes, or of one that was freed and is not much longer.
+func (a *arena) takeHuge(n int) []byte {
+	for i := len(a.warmHuge) - 1; i >= 0; i-- {
+		b := a.warmHuge[i]
+		if len(b) < n || len(b)-n > n/8 {
+			continue
+		}
+		last := len(a.warmHuge) - 1
+		a.warmHuge[i], a.warmHuge[last] = a.warmHuge[last], nil
+		a.warmHuge = a.warmHuge[:last]
+		a.warmBytes -= len(b)
+		return b
+	}
+	return make([]byte, n)
 }
 
 // newPage gives class an empty page and returns its index.
@@ -251,7 +277,7 @@ func (a *arena) unlink(pi int32) {
 // unmap returns up to n chunks of an arena that nobody uses any more to the system and reports whether none
 // is left.
 func (a *arena) unmap(n int) bool {
-	a.pages, a.huge = nil, nil
+	a.pages, a.huge, a.warmHuge, a.warmBytes = nil, nil, nil, 0
 	for ; n > 0 && len(a.chunks) > 0; n-- {
 		last := len(a.chunks) - 1
 		unmapChunk(a.chunks[last])

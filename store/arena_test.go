@@ -105,6 +105,36 @@ func TestArenaKeepsSomePages(t *testing.T) {
 	require.Zero(t, a.live)
 }
 
+// TestArenaKeepsSomeHugeBlocks frees huge blocks and asks for others: some are used again, where they fit.
+func TestArenaKeepsSomeHugeBlocks(t *testing.T) {
+	a := newArena()
+	defer a.drop()
+	r, b := a.Alloc(1 << 20)
+	first := &b[0]
+	a.Free(r)
+	a.Sweep()
+	_, b = a.Alloc(1 << 19)
+	require.NotSame(t, first, &b[0], "half of it would be wasted")
+	r, b = a.Alloc(1<<20 - 5000)
+	require.Same(t, first, &b[0])
+	require.Len(t, b, a.Size(r))
+	require.EqualValues(t, 1<<20+1<<19, a.live)
+	var refs []ref
+	for range 100 {
+		r, _ := a.Alloc(1 << 20)
+		refs = append(refs, r)
+	}
+	for _, r := range refs {
+		a.Free(r)
+	}
+	a.Sweep()
+	require.LessOrEqual(t, a.warmBytes, warmHuges)
+	require.Len(t, a.warmHuge, 16)
+	a.purge()
+	require.Empty(t, a.warmHuge)
+	require.Zero(t, a.warmBytes)
+}
+
 func addEntry(d *dict, key string) ref {
 	r, b := d.a.Alloc(1 + uvarintLen(len(key)) + len(key))
 	b[0] = 1
