@@ -253,3 +253,23 @@ func TestEMQLaneVerbsAllocateNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(200, cycle), "%d other lanes", lanes)
 	}
 }
+
+// A count that somebody else has left at an end of int64 does not wrap around: at the top the lane is not served, at the
+// bottom the next job that leaves active takes the field away.
+func TestEMQGroupCountAtTheEndsOfInt64(t *testing.T) {
+	n := newNode(t)
+	for _, id := range []string{"JOBa", "JOBb"} {
+		n.laneEnqueue(id, "x")
+	}
+	id, token, _ := n.laneClaim()
+	require.Equal(t, "JOBa", id)
+	n.do("HSET", "~gactive", "x", fmt.Sprint(math.MaxInt64))
+	id, _, _ = n.laneClaim()
+	require.Empty(t, id)
+	n.do("HSET", "~gactive", "x", fmt.Sprint(math.MinInt64))
+	require.Equal(t, ":1", n.laneComplete("JOBa", token))
+	require.Equal(t, "$-1", n.do("HGET", "~gactive", "x"))
+	id, _, _ = n.laneClaim()
+	require.Equal(t, "JOBb", id)
+	require.Equal(t, `$"1"`, n.do("HGET", "~gactive", "x"))
+}

@@ -84,9 +84,10 @@ func (v *verb) openLane(group []byte) (r rota, l lane, err error) {
 // serviceable reports whether a job of the lane can be claimed now.
 func (l *lane) serviceable() bool { return l.jobs.Len() > 0 && !l.paused && l.active < l.limit }
 
-// count adds to the number of the group's active jobs. A count that would be 0 or less is a deleted field.
+// count adds to the number of the group's active jobs. A count that would be 0 or less is a deleted field, one that
+// somebody else has left at the very bottom too: it does not wrap around. At the top no lane is serviceable.
 func (r *rota) count(l *lane, by int64) {
-	if l.active += by; l.active > 0 {
+	if l.active = max(l.active, 0) + by; l.active > 0 {
 		setHashInt(&r.counts, l.group, l.active)
 		return
 	}
