@@ -68,6 +68,18 @@ func TestReportHearsOfARemovedPart(t *testing.T) {
 	require.Zero(t, f.redis.Exists(ctx, parts+"flow:outbox").Val())
 }
 
+// TestPartWithoutPayload takes the payload from a part's row, which is then made of an empty one.
+func TestPartWithoutPayload(t *testing.T) {
+	f, out := start(t, func(payload string) (string, error) { return "of " + payload, nil })
+	ctx := t.Context()
+	require.NoError(t, f.add(ctx, "1"))
+	require.EqualValues(t, 1, f.redis.HDel(ctx, parts+"job:JOBsales1", "payload").Val())
+	for _, step := range []func(context.Context) error{f.workParts, f.deliver, f.workReports} {
+		require.NoError(t, step(ctx))
+	}
+	require.Contains(t, out.String(), "JOBsales1:of  JOBstock1:of stock 1")
+}
+
 // TestShell runs the example for redis-cli.
 func TestShell(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil {

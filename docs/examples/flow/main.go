@@ -49,7 +49,8 @@ func (f *flow) claim(ctx context.Context, base string) (id, payload, token strin
 	if err != nil || len(job) == 0 {
 		return "", "", "", err
 	}
-	return job[0].(string), job[1].(string), fmt.Sprint(job[2]), nil
+	payload, _ = job[1].(string) // null when the row has none
+	return job[0].(string), payload, fmt.Sprint(job[2]), nil
 }
 
 // workParts makes parts until there are none. The row of a part tells its parent, whose key the settling verb wants

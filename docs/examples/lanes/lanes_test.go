@@ -110,6 +110,26 @@ func TestLaneWorkers(t *testing.T) {
 	settled(t, c, jobs*len(tenants))
 }
 
+// TestJobWithoutPayload takes the payload from a row, which is then worked as an empty one.
+func TestJobWithoutPayload(t *testing.T) {
+	_, c := yard(t, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	require.EqualValues(t, 1, c.HDel(ctx, "emq:{q}:job:JOBbee0000", "payload").Val())
+	got := map[string]string{}
+	w := &worker{redis: c, queue: "q", lease: time.Minute, handle: func(tenant, id, payload string) error {
+		if got[tenant] = payload; len(got) == len(tenants) {
+			stop()
+		}
+		return nil
+	}}
+	if err := w.work(ctx); err != nil {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Equal(t, map[string]string{"ant": "letter JOBant0000", "bee": "", "cat": "letter JOBcat0000"}, got)
+	settled(t, c, len(tenants))
+}
+
 // TestShell runs lanes.sh, of which the jobs of one tenant fail at first.
 func TestShell(t *testing.T) {
 	if _, err := exec.LookPath("redis-cli"); err != nil {

@@ -37,7 +37,9 @@ func (w *worker) work(ctx context.Context) error {
 		if len(claim) == 0 {
 			continue
 		}
-		id, payload, token, tenant := claim[0].(string), claim[1].(string), claim[2], claim[3].(string)
+		id, token := claim[0].(string), claim[2]
+		payload, _ := claim[1].(string) // null when the row has none
+		tenant, _ := claim[3].(string)
 		row := base + "job:" + id
 		if failure := w.handle(tenant, id, payload); failure == nil {
 			err = w.redis.Do(settle, "EMQ.GROUP.COMPLETE", 3, active, row, base, id, token).Err()
