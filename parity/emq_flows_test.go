@@ -68,6 +68,23 @@ func (d *emqDrawer) tree() {
 	d.do(append(append([]string{"EMQ.FLOW.ADD", strconv.Itoa(len(keys))}, keys...), args...)...)
 }
 
+// runningChild returns a running job and its token, mostly the child of a job that waits for it.
+func (d *emqDrawer) runningChild() (id, token string) {
+	if d.chance(4) {
+		return d.running(false)
+	}
+	q, parent, id := d.q, "JOB"+d.number(6, 7), "JOB"+d.number(0, 5)
+	d.do("EMQ.FLOW.HOLD", "2", q+"job:"+parent, q, parent, "p", d.number(1, 2))
+	d.do("EMQ.FLOW.CHILD", "3", q+"job:"+id, q, q+"job:"+parent, id, "p", d.pick("fp", "id"), "planned")
+	for d.length("pending") > 0 && d.field(q+"job:"+id, "state") == "pending" && d.field(q+"meta", "paused") == "" {
+		d.do("EMQ.CLAIM", "3", q+"pending", q+"active", q, "50")
+		if d.chance(6) { // nor is there an end when the claim is refused
+			break
+		}
+	}
+	return id, d.field(q+"job:"+id, "attempts")
+}
+
 // flowVerb draws one call of a verb of flows, or a write of someone else to what they are kept in.
 func (d *emqDrawer) flowVerb() {
 	q := d.q
@@ -89,10 +106,10 @@ func (d *emqDrawer) flowVerb() {
 	case 7, 8:
 		d.do("EMQ.CLAIM", "3", pending, active, q, "50")
 	case 9, 10, 11, 12:
-		id, token := d.held(d.pick("active", "active", "pending"))
+		id, token := d.runningChild()
 		d.do("EMQ.FLOW.COMPLETE", "4", active, row(id), q, d.parents(row(id), 1)[0], id, token, d.pick("", "done"))
 	case 13, 14, 15, 16:
-		id, token := d.held(d.pick("active", "active", "pending"))
+		id, token := d.runningChild()
 		up := d.parents(row(id), 1+d.rng.IntN(3))
 		call := []string{"EMQ.FLOW.FAIL", strconv.Itoa(5 + len(up)), active, schedule, dead, row(id), q}
 		d.do(append(append(call, up...), id, token, d.number(-5, 20), d.number(0, 2), d.pick("boom", ""))...)
@@ -153,6 +170,7 @@ func (d *emqDrawer) operatorVerb() {
 		d.do("EMQ.REMOVE", "6", row(id), pending, active, schedule, dead, q+"de:"+dedup, id, dedup)
 	case 6:
 		if d.chance(3) {
+			d.do("EMQ.ENQUEUE", "2", row("JOB0"), pending, "JOB0", "p")
 			d.do("EMQ.DRAIN", "2", q, pending)
 		} else if d.chance(3) {
 			d.do("EMQ.DRAIN", "3", q, pending, schedule)
@@ -172,14 +190,28 @@ func (d *emqDrawer) operatorVerb() {
 			d.do("SET", q+"limiter", d.number(0, 3), "PXAT", strconv.FormatInt(d.n.Now()+1_000_000, 10))
 			d.do("HSET", q+"meta", d.pick("max", "concurrency"), d.pick("1", "2", "x"))
 		}
+		if d.chance(2) {
+			d.do("SET", q+"limiter", "3", "PXAT", strconv.FormatInt(d.n.Now()+1_000_000, 10))
+			d.do("HSET", q+"meta", "max", "1")
+		}
 		d.do("EMQ.RATE", "2", q+"limiter", q+"meta", d.number(0, 3))
 	case 13:
+		if d.chance(2) {
+			d.do("HSET", q+"meta", "concurrency", "1")
+			d.running(false)
+		}
 		d.do("EMQ.MAXED", "2", q+"meta", active)
 	case 14, 15:
 		d.do("EMQ.REPEAT.REGISTER", "2", repeat, record, name, d.number(1, 3), d.pick("", "t"), d.number(-5, 5))
 	case 16:
+		if !d.chance(4) {
+			d.do("EMQ.REPEAT.REGISTER", "2", repeat, record, name, "2", "t", d.number(-5, 5))
+		}
 		d.do("EMQ.REPEAT.ADVANCE", "2", repeat, record, name, d.number(-5, 9))
 	case 17:
+		if !d.chance(4) {
+			d.do("EMQ.REPEAT.REGISTER", "2", repeat, record, name, "2", "t", d.number(-5, 5))
+		}
 		d.do("EMQ.REPEAT.CANCEL", "2", repeat, record, name)
 	}
 	if d.chance(20) {

@@ -1,5 +1,7 @@
 package parity
 
+import "strings"
+
 // group draws one of a few groups.
 func (d *emqDrawer) group() string { return d.pick("g", "g", "h", "pending", "x:y") }
 
@@ -23,25 +25,36 @@ func (d *emqDrawer) laneVerb() {
 	case 12:
 		d.do("EMQ.GROUP.CLAIMS", "3", ring, active, q, lease)
 	case 13, 14, 15:
-		id, token := d.held(d.pick("active", "active", "g:"+group+":pending"))
+		id, token := d.running(true)
 		d.do("EMQ.GROUP.COMPLETE", "3", active, row(id), q, id, token)
 	case 16, 17, 18:
-		id, token := d.held(d.pick("active", "active", "g:"+group+":pending"))
+		id, token := d.running(true)
 		d.do("EMQ.GROUP.FAIL", "5", active, schedule, dead, row(id), q, id, token, d.number(-5, 20), d.number(0, 4), d.pick("boom", ""))
 	case 19:
-		id, token := d.held("active")
+		id, token := d.running(true)
 		d.do("EMQ.GROUP.DELAY", "4", row(id), active, schedule, q, id, token, word, ms)
 	case 20:
-		id, token := d.held("active")
+		id, token := d.running(true)
 		d.do("EMQ.GROUP.REQUEUE", "4", active, pending, row(id), q, id, token)
 	case 21:
-		id, _ := d.held("dead")
+		id := d.died()
 		d.do("EMQ.GROUP.REPROCESS", "4", row(id), dead, pending, q, id)
 	case 22, 23:
 		d.do("EMQ.GROUP.PROMOTE", "3", schedule, pending, q, d.number(0, 4))
 	case 24:
+		if !d.chance(4) {
+			id, _ := d.running(true)
+			d.do(stepClock, "60")
+			if held := d.field(row(id), "group"); held != "" && !strings.Contains(held, "\x00") {
+				group = held
+			}
+		}
 		d.do("EMQ.GROUP.REAP", "2", active, q, group, d.number(0, 3))
 	case 25:
+		if !d.chance(4) {
+			d.running(false)
+			d.do(stepClock, "60")
+		}
 		d.do("EMQ.REAP", "3", active, pending, q, d.number(0, 3))
 	case 26:
 		d.do("EMQ.GROUP.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))
@@ -53,7 +66,9 @@ func (d *emqDrawer) laneVerb() {
 		id, _ := d.held("g:" + d.group() + ":pending")
 		d.do("EMQ.GROUP.REASSIGN", "3", row(id), lane(group), q, id, group)
 	case 30:
-		if d.chance(3) {
+		if d.chance(2) {
+			id := "JOB" + d.number(0, 5)
+			d.do("EMQ.GROUP.ENQUEUE", "3", row(id), lane(group), q, id, "p", group)
 			d.do("EMQ.GROUP.DRAIN", "3", lane(group), ring, q, group)
 		}
 		d.do("EMQ.GROUP.DEPTHS", "1", q, group, d.group())

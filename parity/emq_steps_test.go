@@ -95,6 +95,52 @@ func (d *emqDrawer) held(set string) (id, token string) {
 // ghostLogs is a member that spells the sub-key of a row, so that no row can be its own.
 const ghostLogs = "JOB0:logs"
 
+// length counts the members of a set of the queue; another type has none.
+func (d *emqDrawer) length(set string) int {
+	tx := d.n.Store().Begin(0, d.n.Now(), true)
+	defer tx.Commit()
+	if z, err := tx.ZSet([]byte(d.q + set)); err == nil {
+		return z.Len()
+	}
+	return 0
+}
+
+// running returns a job mostly of active and its token. When there is none, and often else, one is claimed first, mostly
+// with a lane or without as asked.
+func (d *emqDrawer) running(inLane bool) (id, token string) {
+	if d.chance(8) {
+		return d.held("pending")
+	}
+	if d.length("active") > 0 && d.chance(2) || d.chance(8) {
+		return d.held("active")
+	}
+	q, lease := d.q, d.number(20, 50)
+	if d.field(q+"meta", "paused") != "" && !d.chance(4) {
+		d.do("EMQ.RESUME", "1", q+"meta")
+	}
+	id = "JOB" + d.number(0, 5)
+	if inLane == d.chance(6) {
+		d.do("EMQ.ENQUEUE", "2", q+"job:"+id, q+"pending", id, "p")
+		d.do("EMQ.CLAIM", "3", q+"pending", q+"active", q, lease)
+	} else {
+		group := d.group()
+		d.do("EMQ.GROUP.ENQUEUE", "3", q+"job:"+id, q+"g:"+group+":pending", q, id, "p", group)
+		d.do("EMQ.GROUP.CLAIM", "3", q+"ring", q+"active", q, lease)
+	}
+	return d.held("active")
+}
+
+// died returns a job mostly of dead, for which a running one fails for good when there is none.
+func (d *emqDrawer) died() string {
+	if d.length("dead") == 0 && !d.chance(8) {
+		q := d.q
+		id, token := d.running(true)
+		d.do("EMQ.GROUP.FAIL", "5", q+"active", q+"schedule", q+"dead", q+"job:"+id, q, id, token, "0", "1", "boom")
+	}
+	id, _ := d.held("dead")
+	return id
+}
+
 func (d *emqDrawer) due() (word, ms string) {
 	if d.chance(3) {
 		return d.pick("at", "AT"), strconv.FormatInt(d.n.Now()+int64(d.rng.IntN(80)-40), 10)
@@ -119,12 +165,12 @@ func (d *emqDrawer) verb() {
 	case 5, 6, 7, 8:
 		d.do("EMQ.CLAIM", "3", pending, active, q, lease)
 	case 9:
-		id, token := d.held("active")
+		id, token := d.running(false)
 		d.do("EMQ.EXTEND", "2", active, row(id), id, token, lease)
 	case 10:
 		call := []string{"EMQ.EXTENDS", "2", active, q, lease}
 		for range d.rng.IntN(4) {
-			id, token := d.held("active")
+			id, token := d.running(false)
 			call = append(call, id, token)
 		}
 		if d.chance(5) {
@@ -132,7 +178,7 @@ func (d *emqDrawer) verb() {
 		}
 		d.do(call...)
 	case 11, 12:
-		id, token := d.held(d.pick("active", "active", "pending"))
+		id, token := d.running(false)
 		d.do("EMQ.COMPLETE", "3", active, row(id), q, id, token)
 	case 13:
 		d.do("EMQ.PROMOTE", "3", schedule, pending, q, d.number(0, 4))
@@ -140,16 +186,16 @@ func (d *emqDrawer) verb() {
 		id, _ := d.held("schedule")
 		d.do("EMQ.RESCHEDULE", "2", schedule, row(id), id, word, ms)
 	case 15:
-		id, token := d.held("active")
+		id, token := d.running(false)
 		d.do("EMQ.DELAY", "3", row(id), active, schedule, id, token, word, ms)
 	case 16, 17:
-		id, token := d.held(d.pick("active", "active", "pending"))
+		id, token := d.running(false)
 		d.do("EMQ.FAIL", "5", active, schedule, dead, row(id), q, id, token, d.number(-5, 20), d.number(0, 4), d.pick("boom", ""))
 	case 18:
-		id, _ := d.held("dead")
+		id := d.died()
 		d.do("EMQ.REPROCESS", "3", row(id), dead, pending, id)
 	case 19:
-		id, token := d.held("active")
+		id, token := d.running(false)
 		d.do("EMQ.REQUEUE", "3", active, pending, row(id), id, token)
 	case 20:
 		d.do("EMQ.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))

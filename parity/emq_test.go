@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/commands"
@@ -54,20 +56,30 @@ func TestEMQReferences(t *testing.T) {
 	t.Logf("seed %d", seed)
 	p := newEMQPair(t, seed)
 	rng := rand.New(rand.NewPCG(seed, 0x656d71))
-	done, answers := 0, map[string]int{}
+	done, answers, effects := 0, map[string]int{}, map[string]int{}
 	for done < *emqCalls {
 		steps := drawEMQ(rng, p.table, seed)
-		if err := p.run(steps, answers); err != nil {
-			steps = shrink(steps, func(s [][]string) bool { return p.run(s, nil) != nil })
-			t.Fatalf("%v\n%s\nreplay it with redis-cli < %s", p.run(steps, nil), text(steps), replayFile(t, steps))
+		if err := p.run(steps, answers, effects); err != nil {
+			steps = shrink(steps, func(s [][]string) bool { return p.run(s, nil, nil) != nil })
+			t.Fatalf("%v\n%s\nreplay it with redis-cli < %s", p.run(steps, nil, nil), text(steps), replayFile(t, steps))
 		}
 		done += len(steps)
 	}
 	t.Logf("%d steps; answers: %v", done, answers)
-	for verb := range p.shas {
+	for _, verb := range slices.Sorted(maps.Keys(p.shas)) {
+		t.Logf("%-24s answered %6d, with effect %6d", verb, answers[verb], effects[verb])
 		require.Positive(t, answers[verb], "%s was never answered", verb)
+		if done >= longRun || seed == 1 && done >= 5_000 {
+			assert.Positive(t, effects[verb], "%s never had an effect", verb)
+		}
 	}
 }
+
+// longRun is how many steps are enough, whatever the seed, for every verb to have had its effect. The usual seed needs fewer.
+const longRun = 20_000
+
+// idle are the replies of verbs that found nothing to do.
+var idle = []string{":0\r\n", "$-1\r\n", "*-1\r\n", "*0\r\n"}
 
 // replayFile writes steps as lines that redis-cli takes, steps of the clock as an ECHO, and returns the file's name.
 func replayFile(t *testing.T, steps [][]string) string {
@@ -129,8 +141,8 @@ func newEMQPair(t *testing.T, seed uint64) *emqPair {
 }
 
 // run runs the steps on both sides from an empty keyspace and returns the first difference. answers counts, per verb,
-// what was no refusal, and the refusals by their first word.
-func (p *emqPair) run(steps [][]string, answers map[string]int) error {
+// what was no refusal, and the refusals by their first word; effects counts the answers that are not idle.
+func (p *emqPair) run(steps [][]string, answers, effects map[string]int) error {
 	if err := errors.Join(p.emqd.Reset(2), p.real.Reset(2)); err != nil {
 		return err
 	}
@@ -173,6 +185,8 @@ func (p *emqPair) run(steps [][]string, answers map[string]int) error {
 			verb, _, _ := strings.Cut(labels[i], " ")
 			if refusal, ok := strings.CutPrefix(got, "-"); ok {
 				verb, _, _ = strings.Cut(refusal, " ")
+			} else if verb == "EMQ.MAXED" || !slices.Contains(idle, got) { // its 0 is room
+				effects[verb]++
 			}
 			answers[verb]++
 		}
