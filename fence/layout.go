@@ -63,7 +63,7 @@ func (l Layout) CheckRow(keys [][]byte, id []byte) (base []byte, err error) {
 }
 
 // plain reports whether the keys are beyond doubt what Check, or with an id CheckRow, wants: keys without a name, and rows
-// of an id without a colon. Nearly all calls are of this kind, and comparing costs a quarter of parsing.
+// of an id without a colon. Nearly all calls are of this kind, and comparing is cheaper than parsing.
 func (l Layout) plain(keys [][]byte, id []byte) (base []byte, ok bool) {
 	if len(keys) != len(l) || len(l) == 0 {
 		return nil, false
