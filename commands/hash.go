@@ -1,5 +1,7 @@
 package commands
 
+import "bytes"
+
 var hashRows = []Row{
 	{
 		Name: "hset", Family: "hash", Arity: -4, Flags: Write | DenyOOM | Fast, Do: cmdHSet,
@@ -49,6 +51,10 @@ func setFields(c *Call) (created int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if !h.Exists() && fewAndDifferent(pairs) {
+		h.SetAll(pairs...)
+		created, pairs = len(pairs)/2, nil
+	}
 	for ; len(pairs) > 0; pairs = pairs[2:] {
 		if h.Set(pairs[0], pairs[1]) {
 			created++
@@ -56,6 +62,21 @@ func setFields(c *Call) (created int, err error) {
 	}
 	c.Tx.Notify('h', "hset", c.Args[1])
 	return created, nil
+}
+
+// fewAndDifferent reports whether pairs are few and no field is there twice.
+func fewAndDifferent(pairs [][]byte) bool {
+	if len(pairs) > 16 {
+		return false
+	}
+	for i := 2; i < len(pairs); i += 2 {
+		for j := 0; j < i; j += 2 {
+			if bytes.Equal(pairs[i], pairs[j]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // cmdHSet handles HSET key field value [field value ...].

@@ -240,6 +240,7 @@ func (a *arena) newPage(class int) int32 {
 	}
 	pi := a.free[len(a.free)-1]
 	a.free = a.free[:len(a.free)-1]
+	fillPage(a.pages[pi].mem)
 	return a.assign(pi, class)
 }
 

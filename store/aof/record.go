@@ -139,14 +139,21 @@ func appendHex(b []byte, n uint32) []byte {
 }
 
 func parseHex(b []byte) (uint32, bool) {
-	var raw [4]byte
-	if len(b) != 8 || !bytes.Equal(bytes.ToLower(b), b) {
+	if len(b) != 8 {
 		return 0, false
 	}
-	if _, err := hex.Decode(raw[:], b); err != nil {
-		return 0, false
+	n := uint32(0)
+	for _, c := range b {
+		switch {
+		case c >= '0' && c <= '9':
+			n = n<<4 | uint32(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint32(c-'a'+10)
+		default:
+			return 0, false
+		}
 	}
-	return uint32(raw[0])<<24 | uint32(raw[1])<<16 | uint32(raw[2])<<8 | uint32(raw[3]), true
+	return n, true
 }
 
 // parseNumber reads a decimal number of at most 18 digits, in its shortest form.
