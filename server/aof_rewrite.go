@@ -76,7 +76,9 @@ func (l *aofLog) moveTo(w *work, staged *aof.Staged, r *rewriting) error {
 		return l.broken
 	}
 	if l.filling != nil && l.w.Room() < 0 {
-		l.filled(<-l.filling)
+		if l.filled(<-l.filling); l.broken != nil {
+			return l.broken
+		}
 	}
 	if err := l.w.Sync(); errors.Is(err, aof.ErrFull) {
 		l.squeeze()

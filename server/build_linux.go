@@ -9,7 +9,8 @@ import (
 	"github.com/echomq/emqd/store/aof"
 )
 
-// sendOut writes a part of a file to the disk. It is not durable yet: that takes a sync, which has little left to do.
+// sendOut writes a part of a file to the disk, and gives up its place in the system's cache, which others need more. It
+// is not durable yet: that takes a sync, which has little left to do.
 func sendOut(f aof.File, from, n int64) error {
 	file, ok := aof.Descriptor(f)
 	if !ok {
@@ -19,6 +20,9 @@ func sendOut(f aof.File, from, n int64) error {
 	err := unix.SyncFileRange(int(file.Fd()), from, n, all)
 	if err == unix.EIO || err == unix.ENOSPC {
 		return err
+	}
+	if err == nil {
+		_ = unix.Fadvise(int(file.Fd()), from, n, unix.FADV_DONTNEED) // advice: the cache may keep it
 	}
 	return nil // a file system that cannot do it leaves more to the sync
 }

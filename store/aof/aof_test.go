@@ -129,20 +129,6 @@ func TestEmptyIncrementsGo(t *testing.T) {
 	}
 }
 
-func TestRotate(t *testing.T) {
-	fsys := memfs.New()
-	l, w, _ := begin(t, fsys)
-	f := newFeed()
-	f.set(w, 1, "a", "1")
-	w, err := l.Rotate(w, 7)
-	require.NoError(t, err)
-	f.set(w, 1, "b", "2")
-	require.NoError(t, w.Sync())
-	_, c, err := load(fsys.Crash())
-	require.NoError(t, err)
-	require.Equal(t, []string{"@1 SET a 1", "@1 SET b 2"}, c.records)
-}
-
 // TestFiller appends records of every length, so that filler goes on at every phase, and lets the file outgrow it.
 func TestFiller(t *testing.T) {
 	fsys := memfs.New()

@@ -232,29 +232,6 @@ func (l *Log) Clean() error {
 	return l.fs.SyncDir(l.dir)
 }
 
-// Rotate ends the increment of w and opens the next one with the same epoch, which the manifest then names too. All
-// records of w are durable afterwards. After an error nothing may be acknowledged from either.
-func (l *Log) Rotate(w *Writer, salt uint32) (*Writer, error) {
-	if err := w.Sync(); err != nil {
-		return nil, err
-	}
-	next, err := l.Increment(w.head.epoch, w.seq+1, salt)
-	if err != nil {
-		return nil, err // w goes on
-	}
-	if err := w.Close(); err != nil {
-		next.Abandon()
-		return nil, err
-	}
-	m := l.Manifest()
-	m.Incrs = append(m.Incrs, next.item)
-	if err := l.Commit(m); err != nil {
-		next.Abandon()
-		return nil, err
-	}
-	return next, nil
-}
-
 // Import makes a copy of a file, an RDB file or an append-only file of one part, the base of a fresh log, before
 // Replay. The manifest names it from Start on.
 func (l *Log) Import(name string) error {
