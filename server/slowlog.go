@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/echomq/emqd/commands"
@@ -17,7 +18,7 @@ type slowEntry struct {
 	name   string
 }
 
-// slowlog keeps the newest slow commands, newest first.
+// slowlog keeps the newest slow commands, oldest first.
 type slowlog struct {
 	entries []slowEntry
 	nextID  int64
@@ -52,7 +53,11 @@ func (srv *Server) noteSlow(s *session, row *commands.Row, args [][]byte, micros
 	if len(kept) < len(args) {
 		e.args = append(e.args, "... ("+strconv.Itoa(len(args)-len(kept))+" more arguments)")
 	}
-	l.entries = append([]slowEntry{e}, l.entries[:min(int64(len(l.entries)), srv.cfg.SlowlogMaxLen-1)]...)
+	l.entries = append(l.entries, e)
+	if over := int64(len(l.entries)) - srv.cfg.SlowlogMaxLen; over > 0 {
+		clear(l.entries[:over])
+		l.entries = l.entries[over:]
+	}
 }
 
 const slowlogFlags = commands.Admin | commands.Loading | commands.Stale
@@ -96,11 +101,11 @@ func cmdSlowlogGet(c *commands.Call) error {
 		count = n
 	}
 	if count >= 0 && count < int64(len(entries)) {
-		entries = entries[:count]
+		entries = entries[int64(len(entries))-count:]
 	}
 	r := c.Reply
 	r.Array(len(entries))
-	for _, e := range entries {
+	for _, e := range slices.Backward(entries) {
 		r.Array(6)
 		r.Int(e.id)
 		r.Int(e.at)
