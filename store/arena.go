@@ -16,9 +16,11 @@ const (
 	maxSlab   = 16 << 10      // larger blocks are huge
 	warmPages = 256           // a queue of long payloads that is worked off as fast as it fills goes round in these
 	warmHuges = 16 << 20      // and in so many bytes of huge blocks
-	hugeBit   = ref(1) << 47
-	refMask   = ref(1)<<48 - 1
-	unit      = 8 // granularity of offsets inside a page
+
+	smallArena = 4 // chunks; in so few the system finds memory where it is used, which may be a small part
+	hugeBit    = ref(1) << 47
+	refMask    = ref(1)<<48 - 1
+	unit       = 8 // granularity of offsets inside a page
 )
 
 // arena is the memory of all keys and values: size-classed slots in pages that the garbage collector
@@ -240,7 +242,9 @@ func (a *arena) newPage(class int) int32 {
 	}
 	pi := a.free[len(a.free)-1]
 	a.free = a.free[:len(a.free)-1]
-	fillPage(a.pages[pi].mem)
+	if len(a.chunks) > smallArena {
+		fillPage(a.pages[pi].mem)
+	}
 	return a.assign(pi, class)
 }
 
