@@ -8,14 +8,7 @@ import (
 
 // Staged is an increment that is ready to be written and has no records yet. The manifest names it behind the one that
 // is being written.
-type Staged struct {
-	f    File
-	side File
-	item Item
-	head header
-	pos  int64
-	end  int64
-}
+type Staged struct{ w *Writer }
 
 // Stage makes the increment that will follow the one being written, durable and named by the manifest, while that one
 // goes on: a start finds it empty and passes over it. After an error the one being written is as good as before.
@@ -28,16 +21,16 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Staged{f: f, side: side, item: Item{name, seq, kindIncr}, head: header{epoch: epoch, salt: salt}}
-	head := s.head.append(s.head.append(nil))
-	s.pos = int64(len(head))
+	w := &Writer{f: f, side: side, item: Item{name, seq, kindIncr}, head: header{epoch: epoch, salt: salt}, db: -1}
+	head := w.head.append(w.head.append(nil))
+	w.pos = int64(len(head))
 	if _, err = f.WriteAt(head, 0); err == nil {
 		err = f.Sync()
 	}
 	if err == nil {
-		to := fillEnd(s.pos + minFill)
-		if e := Fill(f, s.pos, to); e == nil {
-			s.end = to
+		to := fillEnd(w.pos + minFill)
+		if e := Fill(f, w.pos, to); e == nil {
+			w.end = to
 		} else if !errors.Is(e, ErrFull) {
 			err = e
 		}
@@ -46,27 +39,26 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 		err = l.fs.SyncDir(l.dir)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.Abandon(), l.fs.Remove(l.path(name)))
+		return nil, errors.Join(err, w.closeFiles(), l.fs.Remove(l.path(name)))
 	}
 	m := l.Manifest()
-	m.Incrs = append(m.Incrs, s.item)
+	m.Incrs = append(m.Incrs, w.item)
 	if err := l.Commit(m); err != nil {
-		return nil, errors.Join(err, s.Abandon())
+		return nil, errors.Join(err, w.closeFiles())
 	}
-	return s, nil
+	return &Staged{w}, nil
 }
 
 // Begin ends w, all of whose records are durable, and returns the writer that goes on where it ended. What is left to
 // do for the file of w is done by Seal. Nothing is written here.
 func (s *Staged) Begin(w *Writer) *Writer {
-	next := &Writer{f: s.f, side: s.side, item: s.item, head: s.head, seq: w.seq, db: -1, pos: s.pos, end: s.end}
-	next.head.next = w.seq + 1
-	next.synced = Point{w.seq, s.pos}
+	next := s.w
+	next.seq, next.head.next, next.synced = w.seq, w.seq+1, Point{w.seq, next.pos}
 	return next
 }
 
 // Abandon closes the file of an increment that will not be written. It stays, empty.
-func (s *Staged) Abandon() error { return errors.Join(s.f.Close(), s.side.Close()) }
+func (s *Staged) Abandon() error { return s.w.closeFiles() }
 
 // Seal cuts off the filler of a file that another one has followed, and closes it. It may be called from any
 // goroutine, once nothing else uses w.
