@@ -109,7 +109,6 @@ func cmdMemoryPurge(c *commands.Call) error {
 func cmdMemoryStats(c *commands.Call) error {
 	srv := c.Peer.(*session).srv
 	used, clients := srv.usedMemory()
-	srv.stats.peak = max(srv.stats.peak, used)
 	keys := 0
 	for i := range srv.store.Databases() {
 		keys += srv.store.Len(i)

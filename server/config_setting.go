@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/echomq/emqd/store/num"
-	"sync"
 )
 
 // Setting is what is known of a setting, from the tags of its field in Config.

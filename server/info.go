@@ -132,17 +132,18 @@ func infoClients(srv *Server, w *infoWriter) {
 // baseMemory is what an idle node takes: its tables, its buffers, the runtime.
 const baseMemory = 1 << 20
 
-// usedMemory returns the bytes that the node, its keyspace and its clients take.
+// usedMemory returns the bytes that the node, its keyspace and its clients take, and remembers the most.
 func (srv *Server) usedMemory() (total, clients int64) {
 	for _, s := range srv.sessions {
 		clients += s.memory()
 	}
-	return baseMemory + srv.store.Memory() + clients, clients
+	total = baseMemory + srv.store.Memory() + clients
+	srv.stats.peak = max(srv.stats.peak, total)
+	return total, clients
 }
 
 func infoMemory(srv *Server, w *infoWriter) {
 	used, clients := srv.usedMemory()
-	srv.stats.peak = max(srv.stats.peak, used)
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(heap)
 	rss := residentMemory()

@@ -195,8 +195,7 @@ func (srv *Server) tick() int64 {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
 		srv.stats.sampleOps(srv.now)
-		used, _ := srv.usedMemory()
-		srv.stats.peak = max(srv.stats.peak, used)
+		srv.usedMemory() // for its peak
 		if srv.aof != nil {
 			srv.aof.cron()
 		}
