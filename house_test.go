@@ -23,7 +23,7 @@ const module = "github.com/echomq/emqd"
 // docs/architecture.md. A trailing /... stands for everything below too.
 var imports = map[string][]string{
 	"bench/chart":           {},
-	"cmd/emqd":              {"bench", "fence", "server", "store/aof", "github.com/alecthomas/kong"},
+	"cmd/emqd":              {"bench", "fence", "server", "server/resp", "store/aof", "github.com/alecthomas/kong"},
 	"bench":                 {"bench/chart", "server/resp", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys/..."},
 	"server":                {"commands", "fence", "store/...", "server/resp", "github.com/tidwall/redcon", "github.com/tidwall/btree", "golang.org/x/sys/...", "github.com/prometheus/..."},
 	"server/resp":           {},
@@ -37,11 +37,11 @@ var imports = map[string][]string{
 	"store/aof/memfs":       {"store/aof"},
 	"store/internal/oracle": {},
 	"parity":                {},
-	"parity/bench":          {"bench", "bench/chart"},
+	"parity/bench":          {"bench", "bench/chart", "server/resp"},
 	"parity/script":         {},
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},
-	"parity/node":           {"server", "server/resp", "parity/script", "parity/wire", "github.com/stretchr/testify/..."},
+	"parity/node":           {"server", "server/resp", "parity/script", "github.com/stretchr/testify/..."},
 	"docs/examples/lanes":   {"github.com/redis/go-redis/..."},
 	"docs/examples/flow":    {"github.com/redis/go-redis/..."},
 	"docs/examples/worker":  {"github.com/redis/go-redis/..."},

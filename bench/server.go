@@ -53,10 +53,8 @@ func (s *Server) identify() error {
 	if name := info["server_name"]; name != "" {
 		s.Name = name
 	}
-	for _, field := range []string{s.Name + "_version"} {
-		if v := info[field]; v != "" {
-			s.Version = v
-		}
+	if v := info[s.Name+"_version"]; v != "" {
+		s.Version = v
 	}
 	_, err = s.Do("EMQ.VERSION")
 	s.Native = err == nil
@@ -90,8 +88,8 @@ func (s *Server) Info(sections ...string) (map[string]string, error) {
 // Do sends a request and returns the reply as a string, an int64, a []any or nil. An error reply is the error.
 func (s *Server) Do(args ...string) (any, error) { return s.control.do(args...) }
 
-// prepare has the server know what the verbs need: the fence value, and the scripts where there are no verbs. It sets
-// the head of each request of the verbs.
+// head returns how a request of a verb begins: its name, or where there are no verbs the script that does the same, which
+// the server then knows.
 func (s *Server) head(verb string) ([]string, error) {
 	if s.Native {
 		return []string{verb}, nil
@@ -218,11 +216,7 @@ func (c *control) local() bool {
 }
 
 func (c *control) do(args ...string) (any, error) {
-	request := fmt.Appendf(nil, "*%d\r\n", len(args))
-	for _, a := range args {
-		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(a), a)
-	}
-	if _, err := c.Write(request); err != nil {
+	if _, err := c.Write(resp.AppendRequest(nil, args...)); err != nil {
 		return nil, err
 	}
 	b, err := c.replies.Next()

@@ -25,19 +25,11 @@ func newForest(t testing.TB, queues ...string) *forest {
 	return &forest{node: newNode(t), copy: newNode(t), queues: queues}
 }
 
-// call runs a call written in one line, in which a word such as b/job:JOB1 is the key emq:{b}:job:JOB1 and "" is empty.
+// call runs a call written in one line, as script.QueueWords has it.
 func (f *forest) call(format string, args ...any) string {
 	f.t.Helper()
 	f.last = fmt.Sprintf(format, args...)
-	words := strings.Fields(f.last)
-	for i, w := range words {
-		if w == `""` {
-			words[i] = ""
-		} else if q, rest, ok := strings.Cut(w, "/"); ok {
-			words[i] = "emq:{" + q + "}:" + rest
-		}
-	}
-	reply := f.do(words...)
+	reply := f.do(script.QueueWords(f.last)...)
 	f.follow()
 	return reply
 }

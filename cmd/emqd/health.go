@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/echomq/emqd/server"
+	"github.com/echomq/emqd/server/resp"
 )
 
 // healthTimeout bounds the whole healthcheck.
@@ -52,12 +53,7 @@ func healthcheck(cfg *server.Config) error {
 
 // ask sends a request and returns the first line of the reply.
 func ask(out io.Writer, in *bufio.Reader, args ...string) (string, error) {
-	request := fmt.Appendf(nil, "*%d\r\n", len(args))
-	for _, a := range args {
-		request = fmt.Appendf(request, "$%d\r\n%s\r\n", len(a), a)
-	}
-	_, err := out.Write(request)
-	if err != nil {
+	if _, err := out.Write(resp.AppendRequest(nil, args...)); err != nil {
 		return "", fmt.Errorf("no reply to %s: %w", args[0], err)
 	}
 	reply, err := in.ReadString('\n')

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/echomq/emqd/bench"
+	"github.com/echomq/emqd/server/resp"
 )
 
 // stepCase is work on a queue that goes in bounded steps: what fills the queue, and the call that is repeated until it is done.
@@ -31,18 +31,18 @@ func answers(last string) func(string) bool { return func(reply string) bool { r
 // stepCases are the verbs that look through or delete a whole queue.
 var stepCases = []stepCase{
 	{"EMQ.OBLITERATE, flat jobs, budget 1000", words("EMQ.ENQUEUE 2 ~job:% ~pending % p"), nil,
-		words("EMQ.OBLITERATE 2 ~meta ~ force 1000"), answers(":0")},
+		words("EMQ.OBLITERATE 2 ~meta ~ force 1000"), answers(":0\r\n")},
 	{"EMQ.OBLITERATE, one lane, budget 1000", words("EMQ.GROUP.ENQUEUE 3 ~job:% ~g:g:pending ~ % p g"), nil,
-		words("EMQ.OBLITERATE 2 ~meta ~ force 1000"), answers(":0")},
-	{"EMQ.DRAIN", words("EMQ.ENQUEUE 2 ~job:% ~pending % p"), nil, words("EMQ.DRAIN 2 ~ ~pending"), answers(":0")},
+		words("EMQ.OBLITERATE 2 ~meta ~ force 1000"), answers(":0\r\n")},
+	{"EMQ.DRAIN", words("EMQ.ENQUEUE 2 ~job:% ~pending % p"), nil, words("EMQ.DRAIN 2 ~ ~pending"), answers(":0\r\n")},
 	{"EMQ.GROUP.DRAIN", words("EMQ.GROUP.ENQUEUE 3 ~job:% ~g:g:pending ~ % p g"), nil,
-		words("EMQ.GROUP.DRAIN 3 ~g:g:pending ~ring ~ g"), answers(":0")},
+		words("EMQ.GROUP.DRAIN 3 ~g:g:pending ~ring ~ g"), answers(":0\r\n")},
 	{"EMQ.PROMOTE, batch 1000", words("EMQ.SCHEDULE 2 ~job:% ~schedule % p in 0"), nil,
-		words("EMQ.PROMOTE 3 ~schedule ~pending ~ 1000"), answers(":0")},
+		words("EMQ.PROMOTE 3 ~schedule ~pending ~ 1000"), answers(":0\r\n")},
 	{"EMQ.STALLED.CHECK, limit 1000", words("EMQ.ENQUEUE 2 ~job:% ~pending % p"), words("EMQ.CLAIMS 3 ~pending ~active ~ 1 10000"),
-		words("EMQ.STALLED.CHECK 4 ~active ~pending ~dead ~ 3 1000"), answers("*2 *0 *0")},
+		words("EMQ.STALLED.CHECK 4 ~active ~pending ~dead ~ 3 1000"), answers("*2\r\n*0\r\n*0\r\n")},
 	{"EMQ.REAP, limit 1000", words("EMQ.ENQUEUE 2 ~job:% ~pending % p"), words("EMQ.CLAIMS 3 ~pending ~active ~ 1 10000"),
-		words("EMQ.REAP 3 ~active ~pending ~ 1000"), answers(":0")},
+		words("EMQ.REAP 3 ~active ~pending ~ 1000"), answers(":0\r\n")},
 }
 
 func words(text string) []string { return strings.Fields(strings.ReplaceAll(text, "~", still)) }
@@ -73,7 +73,7 @@ func (n *node) stepRow(ctx context.Context, m *matrix, t *table, c *stepCase, jo
 		return err
 	}
 	defer func() { _ = conn.Close() }() // the node ends next
-	s := &stepConn{Conn: conn, r: bufio.NewReaderSize(conn, 1<<20)}
+	s := &stepConn{Conn: conn, replies: resp.NewReplyReader(conn)}
 	if err := s.fill(c, jobs); err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func (n *node) stepRow(ctx context.Context, m *matrix, t *table, c *stepCase, jo
 // stepConn is the connection that fills the queue and works through it.
 type stepConn struct {
 	net.Conn
-	r   *bufio.Reader
-	buf []byte
+	replies *resp.ReplyReader
+	buf     []byte
 }
 
 // fill adds the jobs in pipelines, and pauses the queue where that is asked for.
@@ -128,13 +128,13 @@ func (s *stepConn) fill(c *stepCase, jobs int) error {
 			for j := range call {
 				call[j] = strings.ReplaceAll(call[j], "%", id)
 			}
-			s.buf = request(s.buf, call...)
+			s.buf = resp.AppendRequest(s.buf, call...)
 		}
 		if _, err := s.Write(s.buf); err != nil {
 			return err
 		}
 		for range count {
-			if got, err := s.reply(); err != nil || got != ":1" {
+			if got, err := s.reply(); err != nil || got != ":1\r\n" {
 				return fmt.Errorf("a job was answered %q: %w", got, err)
 			}
 		}
@@ -152,59 +152,17 @@ func (s *stepConn) fill(c *stepCase, jobs int) error {
 }
 
 func (s *stepConn) do(call []string) (string, error) {
-	if _, err := s.Write(request(s.buf[:0], call...)); err != nil {
+	if _, err := s.Write(resp.AppendRequest(s.buf[:0], call...)); err != nil {
 		return "", err
 	}
 	return s.reply()
 }
 
-// reply reads a reply and returns the heads of it and of its parts; of bulk strings these are their sizes.
+// reply reads a reply, which is refused when it is an error.
 func (s *stepConn) reply() (string, error) {
-	head, err := line(s.r)
-	if err != nil {
-		return "", err
+	b, err := s.replies.Next()
+	if err == nil && b[0] == '-' {
+		err = fmt.Errorf("refused: %q", b)
 	}
-	switch head[0] {
-	case '-':
-		return "", fmt.Errorf("refused: %s", head)
-	case '$':
-		size, err := strconv.Atoi(head[1:])
-		if err != nil {
-			return "", err
-		}
-		_, err = s.r.Discard(size + 2)
-		return head, err
-	case '*':
-		count, err := strconv.Atoi(head[1:])
-		if err != nil {
-			return "", err
-		}
-		var all strings.Builder
-		all.WriteString(head)
-		for range count {
-			item, err := s.reply()
-			if err != nil {
-				return "", err
-			}
-			if item[0] == '*' {
-				all.WriteString(" " + item)
-			}
-		}
-		return all.String(), nil
-	}
-	return head, nil
-}
-
-// request appends a request to b.
-func request(b []byte, words ...string) []byte {
-	b = fmt.Appendf(b, "*%d\r\n", len(words))
-	for _, w := range words {
-		b = fmt.Appendf(b, "$%d\r\n%s\r\n", len(w), w)
-	}
-	return b
-}
-
-func line(r *bufio.Reader) (string, error) {
-	s, err := r.ReadString('\n')
-	return strings.TrimRight(s, "\r\n"), err
+	return string(b), err
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/parity/node"
-	"github.com/echomq/emqd/parity/wire"
 	"github.com/echomq/emqd/server"
+	"github.com/echomq/emqd/server/resp"
 )
 
 var (
@@ -105,7 +105,7 @@ func makeNoise(random *rand.Rand, names []string, network, address string) error
 			}
 			args = append(args, word)
 		}
-		b = wire.Request(b, args)
+		b = resp.AppendRequest(b, args...)
 		if random.IntN(20) == 0 {
 			b = append(b, strings.Join(args, " ")+"\r\n"...)
 		}

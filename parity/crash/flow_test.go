@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/parity/script"
-	"github.com/echomq/emqd/parity/wire"
+	"github.com/echomq/emqd/server/resp"
 )
 
 var (
@@ -77,19 +77,10 @@ func (g *grove) connect() {
 	require.NoError(g.t, err)
 }
 
-// words spells a call in which a word such as b/job:JOB1 is the key emq:{b}:job:JOB1, b being a queue of the present tree, and
-// "" is empty.
+// words spells a call as script.QueueWords has it.
 func (g *grove) words(format string, args ...any) []string {
 	g.last = fmt.Sprintf(format, args...)
-	words := strings.Fields(g.last)
-	for i, w := range words {
-		if w == `""` {
-			words[i] = ""
-		} else if q, rest, ok := strings.Cut(w, "/"); ok {
-			words[i] = "emq:{" + q + "}:" + rest
-		}
-	}
-	return words
+	return script.QueueWords(g.last)
 }
 
 // ask makes a call that is not followed by a kill.
@@ -135,7 +126,7 @@ func (g *grove) step(words []string) {
 		g.exchange(words)
 		before = g.digest()
 	} else {
-		_, err := g.c.Write(wire.Request(nil, words))
+		_, err := g.c.Write(resp.AppendRequest(nil, words...))
 		require.NoError(g.t, err)
 	}
 	g.k.kill()

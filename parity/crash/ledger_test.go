@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/parity/script"
-	"github.com/echomq/emqd/parity/wire"
 	"github.com/echomq/emqd/server/resp"
 )
 
@@ -44,7 +43,7 @@ func (c *client) do(words ...string) (string, error) {
 	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return "", err
 	}
-	if _, err := c.Write(wire.Request(nil, words)); err != nil {
+	if _, err := c.Write(resp.AppendRequest(nil, words...)); err != nil {
 		return "", err
 	}
 	return c.next()
@@ -97,7 +96,7 @@ func (l *ledger) load(c *client, n int) {
 		last := min(first+1000, n)
 		for i := first; i < last; i++ {
 			id := fmt.Sprintf("JOB%d", i)
-			b = wire.Request(b, []string{"EMQ.ENQUEUE", "2", "emq:{still}:job:" + id, "emq:{still}:pending", id, payload(id)})
+			b = resp.AppendRequest(b, "EMQ.ENQUEUE", "2", "emq:{still}:job:"+id, "emq:{still}:pending", id, payload(id))
 		}
 		_, err := c.Write(b)
 		require.NoError(l.t, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/parity/script"
-	"github.com/echomq/emqd/parity/wire"
 	"github.com/echomq/emqd/server/resp"
 )
 
@@ -44,7 +43,7 @@ func (c *Conn) Send(lines ...string) {
 	for _, line := range lines {
 		args, err := script.Split(line)
 		require.NoError(c.t, err)
-		b = wire.Request(b, args)
+		b = resp.AppendRequest(b, args...)
 	}
 	_, err := c.Write(b)
 	require.NoError(c.t, err)

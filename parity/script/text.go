@@ -209,3 +209,17 @@ func parseElems(s string, end byte) (elems []Value, rest string, err error) {
 		elems = append(elems, v)
 	}
 }
+
+// QueueWords returns the words of a call on several queues, in which a word such as b/job:JOB1 is the key
+// emq:{b}:job:JOB1 and "" is empty.
+func QueueWords(call string) []string {
+	words := strings.Fields(call)
+	for i, w := range words {
+		if w == `""` {
+			words[i] = ""
+		} else if q, rest, ok := strings.Cut(w, "/"); ok {
+			words[i] = "emq:{" + q + "}:" + rest
+		}
+	}
+	return words
+}

@@ -72,23 +72,8 @@ func (t *Target) dial(proto int) (*conn, error) {
 	return c, nil
 }
 
-// Request returns the bytes of a request.
-func Request(b []byte, args []string) []byte {
-	b = append(b, '*')
-	b = strconv.AppendInt(b, int64(len(args)), 10)
-	b = append(b, "\r\n"...)
-	for _, a := range args {
-		b = append(b, '$')
-		b = strconv.AppendInt(b, int64(len(a)), 10)
-		b = append(b, "\r\n"...)
-		b = append(b, a...)
-		b = append(b, "\r\n"...)
-	}
-	return b
-}
-
 func (c *conn) send(args []string) error {
-	_, err := c.Write(Request(nil, args))
+	_, err := c.Write(resp.AppendRequest(nil, args...))
 	return err
 }
 
@@ -207,7 +192,7 @@ func (t *Target) Pipeline(requests [][]string) ([][]byte, error) {
 	}
 	var b []byte
 	for _, args := range requests {
-		b = Request(b, args)
+		b = resp.AppendRequest(b, args...)
 	}
 	sent := make(chan error, 1)
 	go func() {
