@@ -73,7 +73,7 @@ crash:
 # flows kills a node after every step of many trees of jobs, which must all end.
 TREES ?= 200
 flows:
-	go test ./parity/crash -run '^TestFlowsEndAcrossKills$$' -v -count 1 -timeout 3h -trees $(TREES) -trees-seed $$(date +%N)
+	go test ./parity/crash -run '^TestFlowsEndAcrossKills$$' -v -count 1 -timeout 3h -trees $(TREES) -trees-seed $(SEED)
 
 # pump has the pump recover a million lapsed leases and counts the work of every turn.
 pump:

@@ -215,7 +215,8 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan) error {
 	const most = 40
 	for _, p := range r.Pauses[:min(most, len(r.Pauses))] {
 		said := spikes[p.Unix/1000]
-		if at := time.UnixMilli(p.Unix); at.After(s.begin) && at.Before(s.begin.Add(s.took)) {
+		at := time.UnixMilli(p.Unix)
+		if end := at.Add(time.Duration(p.Millis * 1e6)); end.After(s.begin) && at.Before(s.begin.Add(s.took)) {
 			said = append(said, "the log is being rewritten")
 		}
 		if len(said) == 0 {

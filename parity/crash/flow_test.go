@@ -21,7 +21,7 @@ import (
 
 var (
 	trees     = flag.Int("trees", 3, "how many trees TestFlowsEndAcrossKills grows")
-	treesSeed = flag.Uint64("trees-seed", 1, "seed of TestFlowsEndAcrossKills")
+	treesSeed = flag.Uint64("trees-seed", 1, "seed of TestFlowsEndAcrossKills, 0 for a new one")
 )
 
 // grove is a client of flows whose node is killed after every step, half of the time before the reply is read.
@@ -43,7 +43,6 @@ func TestFlowsEndAcrossKills(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 1)
 	}
-	t.Logf("-trees-seed %d", *treesSeed)
 	dir, err := os.MkdirTemp("", "flows") // a Unix socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
@@ -61,7 +60,7 @@ func TestFlowsEndAcrossKills(t *testing.T) {
 		<-k.ended
 	}()
 	k.ready()
-	g := &grove{t: t, k: k, rng: rand.New(rand.NewPCG(*treesSeed, 0))}
+	g := &grove{t: t, k: k, rng: seeded(t, "trees-seed", *treesSeed)}
 	g.connect()
 	for i := range n {
 		g.queues = []string{fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i), fmt.Sprintf("c%d", i)}

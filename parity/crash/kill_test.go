@@ -125,15 +125,19 @@ func (k *killed) ending() bool {
 	return k.over
 }
 
-// TestKill kills emqd at random moments, also while it starts and while it writes its log anew, under producers and
-// workers that keep account of what was acknowledged: no job is lost, none is completed twice, no token is given twice.
-func TestKill(t *testing.T) {
-	s := *seed
+// seeded returns a generator with the seed of a flag, with a new one for 0, and logs it.
+func seeded(t *testing.T, flag string, s uint64) *rand.Rand {
 	if s == 0 {
 		s = uint64(time.Now().UnixNano())
 	}
-	t.Logf("-seed %d", s)
-	r := rand.New(rand.NewPCG(s, 0))
+	t.Logf("-%s %d", flag, s)
+	return rand.New(rand.NewPCG(s, 0))
+}
+
+// TestKill kills emqd at random moments, also while it starts and while it writes its log anew, under producers and
+// workers that keep account of what was acknowledged: no job is lost, none is completed twice, no token is given twice.
+func TestKill(t *testing.T) {
+	r := seeded(t, "seed", *seed)
 	n := *rounds
 	if testing.Short() {
 		n = min(n, 4)
