@@ -44,10 +44,11 @@ func infoPersistence(srv *Server, w *infoWriter) {
 	w.field("current_cow_peak", 0)
 	w.field("current_cow_size", 0)
 	w.field("current_cow_size_age", 0)
-	w.field("current_fork_perc", "0.00")
-	w.field("current_save_keys_processed", 0)
-	w.field("current_save_keys_total", 0)
 	works := &srv.works
+	done, total := works.progress()
+	w.field("current_fork_perc", fmt.Sprintf("%.2f", 100*float64(done)/float64(max(total, 1))))
+	w.field("current_save_keys_processed", done)
+	w.field("current_save_keys_total", total)
 	saving, rewriting := works.now != nil && !works.now.rewrite, works.now != nil && works.now.rewrite
 	w.field("rdb_changes_since_last_save", srv.changes())
 	w.field("rdb_bgsave_in_progress", bit(saving))

@@ -107,7 +107,9 @@ func (r *rewriting) finish(w *work) error {
 	if err != nil {
 		return err
 	}
-	r.base, err = srv.works.build(w.ctx, srv.order(r.old, 0, true), f)
+	order := srv.order(r.old, 0, true)
+	order.told = w.keys.Store
+	r.base, err = srv.works.build(w.ctx, order, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, r.l.files.Discard(item))
 	}

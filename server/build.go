@@ -23,12 +23,15 @@ type buildOrder struct {
 	Databases int
 	Base      bool // it becomes a base of a log
 	Plain     bool // strings are not compressed
+
+	told func(keys int64) // when set, is told how many keys are written, a hundred times or less
 }
 
 // built is what is known of an RDB file that was made.
 type built struct {
 	Keys, Bytes int64
 	Error       string `json:",omitempty"`
+	More        bool   `json:",omitempty"` // it is not done: Keys are written so far
 }
 
 // build makes the RDB file out.
@@ -57,17 +60,27 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 	s.Epoch = state.Epoch
 	w := &pacedWriter{f: out, gently: true}
 	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: func() {}}
+	if o.told != nil {
+		n.pause = o.progress(n, s.Keys()/100)
+	}
 	if err := n.write(w); err != nil {
 		return built{}, err
 	}
 	if err := w.close(); err != nil {
 		return built{}, err
 	}
-	keys := int64(0)
-	for i := range s.Databases() {
-		keys += int64(s.Len(i))
+	return built{Keys: n.keys, Bytes: w.at}, ctx.Err()
+}
+
+// progress returns what tells how far n is, after every so many keys.
+func (o *buildOrder) progress(n *snapshot, every int64) func() {
+	last := int64(0)
+	return func() {
+		if n.keys-last > every {
+			last = n.keys
+			o.told(last)
+		}
 	}
-	return built{Keys: keys, Bytes: w.at}, ctx.Err()
 }
 
 // read fills a new store with what files hold.
@@ -96,11 +109,17 @@ func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
 		_, _ = in.Read(make([]byte, 1)) // ends with the node
 		cancel()
 	}()
+	answer := json.NewEncoder(result)
+	o.told = func(keys int64) {
+		if answer.Encode(built{Keys: keys, More: true}) != nil {
+			cancel() // nobody waits for it any more
+		}
+	}
 	b, err := o.build(ctx, aof.Disk{}, aof.OSFile(out))
 	if err != nil {
 		b.Error = err.Error()
 	}
-	return json.NewEncoder(result).Encode(b)
+	return answer.Encode(b)
 }
 
 // pacedWriter appends to a file and sends it to the disk part by part, so that a sync of the log never waits for a

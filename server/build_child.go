@@ -18,7 +18,8 @@ func buildInChild(ctx context.Context, command []string, o *buildOrder, out *os.
 		return built{}, err
 	}
 	var b built
-	var answer, complaint bytes.Buffer
+	var complaint bytes.Buffer
+	answer := answers{told: o.told}
 	child := exec.CommandContext(ctx, command[0], command[1:]...)
 	child.ExtraFiles = []*os.File{out}
 	child.Stdout, child.Stderr = &answer, &complaint
@@ -42,11 +43,41 @@ func buildInChild(ctx context.Context, command []string, o *buildOrder, out *os.
 	if sendErr != nil {
 		return b, sendErr
 	}
-	if err := json.Unmarshal(answer.Bytes(), &b); err != nil {
-		return b, err
+	if b = answer.last; answer.err != nil {
+		return b, answer.err
+	}
+	if b.More {
+		return b, errors.New("the child process has not said how it ended")
 	}
 	if b.Error != "" {
 		return b, errors.New(b.Error)
 	}
 	return b, nil
+}
+
+// answers takes what a child says, a line for each thing.
+type answers struct {
+	told func(keys int64)
+	line []byte // begun
+	last built
+	err  error
+}
+
+// Write is io.Writer's.
+func (a *answers) Write(b []byte) (int, error) {
+	a.line = append(a.line, b...)
+	for {
+		line, rest, whole := bytes.Cut(a.line, []byte("\n"))
+		if !whole {
+			return len(b), nil
+		}
+		a.last = built{}
+		if err := json.Unmarshal(line, &a.last); err != nil && a.err == nil {
+			a.err = err
+		}
+		if a.last.More && a.told != nil {
+			a.told(a.last.Keys)
+		}
+		a.line = rest
+	}
 }

@@ -109,18 +109,14 @@ func cmdMemoryPurge(c *commands.Call) error {
 func cmdMemoryStats(c *commands.Call) error {
 	srv := c.Peer.(*session).srv
 	used, clients := srv.usedMemory()
-	keys := 0
-	for i := range srv.store.Databases() {
-		keys += srv.store.Len(i)
-	}
-	data := srv.store.Memory()
+	keys, data := srv.store.Keys(), srv.store.Memory()
 	facts := []struct {
 		name string
 		n    int64
 	}{
 		{"peak.allocated", srv.stats.peak}, {"total.allocated", used}, {"startup.allocated", 0}, {"replication.backlog", 0},
 		{"clients.slaves", 0}, {"clients.normal", clients}, {"aof.buffer", 0}, {"overhead.total", clients},
-		{"keys.count", int64(keys)}, {"keys.bytes-per-key", data / int64(max(keys, 1))}, {"dataset.bytes", data},
+		{"keys.count", keys}, {"keys.bytes-per-key", data / max(keys, 1)}, {"dataset.bytes", data},
 		{"allocator.allocated", data}, {"allocator.active", srv.store.Mapped()}, {"allocator.resident", residentMemory()},
 		{"lazyfree.pending", int64(srv.store.Pending())},
 	}

@@ -76,6 +76,7 @@ type Config struct {
 	AppendFilename           string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"first part of the names of the log's files"`
 	AOFLoadTruncated         bool       `name:"aof-load-truncated" default:"yes" group:"data" live:"yes" help:"start on a log whose last record was not finished; no refuses to"`
 	Save                     savePoints `name:"save" default:"" group:"data" live:"yes" help:"pairs of seconds and changes: a snapshot is written when so many changes are that old"`
+	StopWritesOnBgsaveError  bool       `name:"stop-writes-on-bgsave-error" default:"yes" group:"data" live:"yes" help:"refuse writes while there are save points and the last snapshot in the background has failed"`
 	DBFilename               string     `name:"dbfilename" default:"dump.rdb" group:"data" live:"protected" help:"file of snapshots below dir"`
 	RDBCompression           bool       `name:"rdbcompression" default:"yes" group:"data" live:"yes" help:"compress strings in snapshots and bases of the log"`
 	AutoAOFRewritePercentage int64      `name:"auto-aof-rewrite-percentage" default:"100" group:"data" range:"0,2147483647" live:"yes" help:"growth of the log beyond its base, in per cent, from which it is written anew; 0 for never"`

@@ -8,6 +8,9 @@ const (
 	errNotInMulti  commands.Error = "ERR Command not allowed inside a transaction"
 	errLoading     commands.Error = "LOADING emqd is loading the dataset in memory"
 	errReadOnlyRow commands.Error = "READONLY You can't write against a read only replica."
+	errNoSnapshot  commands.Error = "MISCONF Valkey is configured to save RDB snapshots, but it's currently unable to persist to disk. " +
+		"Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB " +
+		"snapshotting fails (stop-writes-on-bgsave-error option). Please check the Valkey logs for details about the RDB error."
 )
 
 // gates are what a command passes before it runs, in this order. Each reads only the row, the session and the
@@ -100,12 +103,21 @@ func gateLog(srv *Server, _ *session, row *commands.Row, _ [][]byte) error {
 	return nil
 }
 
-// logGuard refuses writes that the log cannot take.
+// logGuard refuses writes that the log cannot take, and all of them when the last snapshot has failed and save points are to
+// keep the data.
 func (srv *Server) logGuard(row *commands.Row) error {
+	if srv.snapshotFailed() {
+		return errNoSnapshot
+	}
 	if srv.aof == nil {
 		return nil
 	}
 	return srv.aof.refusal(row.Has(commands.DenyOOM))
+}
+
+// snapshotFailed reports whether writes are refused because the last snapshot in the background is not there.
+func (srv *Server) snapshotFailed() bool {
+	return srv.works.saveBad && srv.cfg.StopWritesOnBgsaveError && len(srv.cfg.Save) > 0
 }
 
 // mayChange reports whether the node itself may change the keyspace: remove what has expired.

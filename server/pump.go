@@ -72,7 +72,7 @@ func (srv *Server) runPump() (next int64) {
 		return p.at
 	}
 	p.at = srv.now + int64(srv.cfg.Pump)
-	if srv.pause.active(srv.now) || !srv.mayChange() {
+	if srv.pause.active(srv.now) || !srv.mayChange() || srv.snapshotFailed() {
 		return p.at
 	}
 	budget := srv.pumpAllowance()

@@ -18,6 +18,7 @@ type snapshot struct {
 	base  bool  // of a log
 	plain bool  // strings are not compressed
 	pause func()
+	keys  int64 // written so far
 }
 
 // snapshotVersion returns the oldest version of the format that can hold the data, so that as many servers as possible
@@ -69,6 +70,7 @@ func (n *snapshot) database(i int) error {
 		var bad error
 		cursor = tx.Scan(cursor, func(key []byte, _ store.Kind) {
 			v, at, _ := tx.Read(key)
+			n.keys++
 			if err := n.out.Key(key, at, &v); err != nil && bad == nil {
 				bad = err
 			}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/echomq/emqd/store/aof"
@@ -40,13 +41,15 @@ type works struct {
 type work struct {
 	rewrite bool // otherwise a snapshot
 	began   int64
+	total   int64        // keys that there were when it began
+	keys    atomic.Int64 // written so far
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
 // begin notes that a work runs; done is called with the keyspace lock held when it has ended.
 func (srv *Server) begin(rewrite bool, do func(w *work) error, done func(w *work, err error)) {
-	w := &work{rewrite: rewrite, began: srv.now}
+	w := &work{rewrite: rewrite, began: srv.now, total: srv.store.Keys()}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	srv.works.now = w
 	srv.works.running.Go(func() {
@@ -58,6 +61,14 @@ func (srv *Server) begin(rewrite bool, do func(w *work) error, done func(w *work
 		done(w, err)
 		srv.wake()
 	})
+}
+
+// progress returns how many keys the work that runs has written, and of how many; zeros when none runs.
+func (w *works) progress() (done, total int64) {
+	if w.now == nil {
+		return 0, 0
+	}
+	return min(w.now.keys.Load(), w.now.total), w.now.total
 }
 
 // endWorks stops the work that runs and lets no other begin.
@@ -155,6 +166,9 @@ func (srv *Server) save() error {
 	return err
 }
 
+// saveNow writes the snapshot that saveBehind cannot write behind.
+func (srv *Server) saveNow() { srv.works.saveBad = srv.save() != nil }
+
 // saveAtEnd writes the snapshot of a node that stops and has save points, unless SHUTDOWN has said otherwise.
 func (srv *Server) saveAtEnd() error {
 	srv.mu.Lock()
@@ -165,17 +179,18 @@ func (srv *Server) saveAtEnd() error {
 	return srv.save()
 }
 
-// savedTo notes the outcome of a snapshot.
+// savedTo notes the outcome of a snapshot. That one has failed counts only for those in the background, of whose failure nobody
+// else is told.
 func (srv *Server) savedTo(began, dirty int64, err error) {
 	w := &srv.works
 	w.saveTook = (srv.clock.milli() - began) / 1000
-	w.saveBad = err != nil
 	if err != nil {
 		srv.log.Error("the snapshot is not written", "file", srv.dumpName(), "error", err)
 		return
 	}
 	w.saved, w.savedDirty = time.UnixMilli(srv.clock.milli()), dirty
 	w.saves++
+	w.saveBad = false
 	srv.log.Info("a snapshot is written", "file", srv.dumpName(), "seconds", w.saveTook)
 }
 
@@ -192,17 +207,21 @@ func (srv *Server) saveBehind() {
 		}
 	}
 	if l == nil || l.broken != nil || l.w.Buffered() > 0 {
-		_ = srv.save() // it is in the log and in INFO
+		srv.saveNow()
 		return
 	}
 	m, dirty, name := l.files.Before(l.w.Name(), true), srv.store.Dirty(), srv.dumpName()
 	order := srv.order(m, l.w.Written().Pos, false)
 	srv.begin(false, func(w *work) error {
+		order.told = w.keys.Store
 		return writeWhole(srv.fsys, name, func(f aof.File) error {
 			_, err := works.build(w.ctx, order, f)
 			return err
 		})
-	}, func(w *work, err error) { srv.savedTo(w.began, dirty, err) })
+	}, func(w *work, err error) {
+		srv.savedTo(w.began, dirty, err)
+		works.saveBad = err != nil
+	})
 }
 
 // order returns the order for the RDB file of what m holds.

@@ -158,6 +158,15 @@ func (s *Store) Databases() int { return len(s.dbs) }
 // Len returns the number of keys of database i, those past their time and not yet removed included.
 func (s *Store) Len(i int) int { return s.dbs[i].keys.Len() }
 
+// Keys returns the number of keys of all databases, those past their time included.
+func (s *Store) Keys() int64 {
+	n := 0
+	for i := range s.dbs {
+		n += s.dbs[i].keys.Len()
+	}
+	return int64(n)
+}
+
 // Expiring returns how many keys of database i have an expiry time.
 func (s *Store) Expiring(i int) int { return s.dbs[i].expires.Len() }
 
