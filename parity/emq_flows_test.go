@@ -160,19 +160,26 @@ func (d *emqDrawer) operatorVerb() {
 	id, _ := d.held(d.pick("active", "pending", "schedule", "dead", "g:g:pending"))
 	name := d.pick("r", "s")
 	repeat, record := q+"repeat", q+"repeat:"+name
-	switch d.rng.IntN(18) {
+	switch d.rng.IntN(19) {
 	case 0:
 		d.do("EMQ.PAUSE", "1", q+"meta")
 	case 1, 2:
+		if d.chance(3) {
+			d.do("EMQ.PAUSE", "1", q+"meta")
+		}
 		d.do("EMQ.RESUME", "1", q+"meta")
 	case 3, 4, 5:
 		dedup := d.pick("", "k")
+		if d.chance(6) {
+			d.do("SET", row(id)+":lock", "held")
+		}
 		d.do("EMQ.REMOVE", "6", row(id), pending, active, schedule, dead, q+"de:"+dedup, id, dedup)
 	case 6:
-		if d.chance(3) {
+		if d.chance(2) {
 			d.do("EMQ.ENQUEUE", "2", row("JOB0"), pending, "JOB0", "p")
 			d.do("EMQ.DRAIN", "2", q, pending)
-		} else if d.chance(3) {
+		} else {
+			d.putOff(false)
 			d.do("EMQ.DRAIN", "3", q, pending, schedule)
 		}
 	case 7:
@@ -197,10 +204,12 @@ func (d *emqDrawer) operatorVerb() {
 		d.do("EMQ.RATE", "2", q+"limiter", q+"meta", d.number(0, 3))
 	case 13:
 		if d.chance(2) {
-			d.do("HSET", q+"meta", "concurrency", "1")
+			d.do("HSET", q+"meta", "concurrency", d.number(1, 2))
 			d.running(false)
 		}
 		d.do("EMQ.MAXED", "2", q+"meta", active)
+	case 18:
+		d.do("EMQ.PUBLISH", "1", q+"events", d.pick("done", "", "a\"b\\c"), id, "a", d.pick("1", "x\ny"))
 	case 14, 15:
 		d.do("EMQ.REPEAT.REGISTER", "2", repeat, record, name, d.number(1, 3), d.pick("", "t"), d.number(-5, 5))
 	case 16:

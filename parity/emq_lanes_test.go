@@ -14,15 +14,17 @@ func (d *emqDrawer) laneVerb() {
 	lane := func(group string) string { return q + "g:" + group + ":pending" }
 	word, ms := d.due()
 	lease, group := d.number(1, 50), d.group()
-	switch d.rng.IntN(34) {
-	case 0, 1, 2, 3, 4, 5:
+	switch d.rng.IntN(40) {
+	case 0, 1, 2, 3, 4:
 		id := d.id()
 		d.do("EMQ.GROUP.ENQUEUE", "3", row(id), lane(group), q, id, d.pick("", "p"), group)
-	case 6, 7, 8, 9:
+	case 5, 6, 7, 8:
 		d.do("EMQ.GROUP.CLAIM", "3", ring, active, q, lease)
-	case 10, 11:
+	case 9, 10:
+		d.servable()
 		d.do("EMQ.GROUP.WCLAIM", "3", ring, active, q, lease)
-	case 12:
+	case 11, 12:
+		d.servable()
 		d.do("EMQ.GROUP.CLAIMS", "3", ring, active, q, lease)
 	case 13, 14, 15:
 		id, token := d.running(true)
@@ -30,53 +32,100 @@ func (d *emqDrawer) laneVerb() {
 	case 16, 17, 18:
 		id, token := d.running(true)
 		d.do("EMQ.GROUP.FAIL", "5", active, schedule, dead, row(id), q, id, token, d.number(-5, 20), d.number(0, 4), d.pick("boom", ""))
-	case 19:
+	case 19, 20, 21:
 		id, token := d.running(true)
 		d.do("EMQ.GROUP.DELAY", "4", row(id), active, schedule, q, id, token, word, ms)
-	case 20:
+	case 22, 23, 24:
 		id, token := d.running(true)
 		d.do("EMQ.GROUP.REQUEUE", "4", active, pending, row(id), q, id, token)
-	case 21:
-		id := d.died()
+	case 25, 26:
+		id := d.died(true)
 		d.do("EMQ.GROUP.REPROCESS", "4", row(id), dead, pending, q, id)
-	case 22, 23:
+	case 27, 28:
+		d.putOff(true)
 		d.do("EMQ.GROUP.PROMOTE", "3", schedule, pending, q, d.number(0, 4))
-	case 24:
-		if !d.chance(4) {
-			id, _ := d.running(true)
-			d.do(stepClock, "60")
-			if held := d.field(row(id), "group"); held != "" && !strings.Contains(held, "\x00") {
-				group = held
-			}
+	case 29, 30:
+		if held := d.lapsed(true); held != "" {
+			group = held
 		}
 		d.do("EMQ.GROUP.REAP", "2", active, q, group, d.number(0, 3))
-	case 25:
-		if !d.chance(4) {
-			d.running(false)
-			d.do(stepClock, "60")
-		}
+	case 31:
+		d.lapsed(false)
 		d.do("EMQ.REAP", "3", active, pending, q, d.number(0, 3))
-	case 26:
+	case 32:
+		d.lapsed(true)
 		d.do("EMQ.GROUP.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))
-	case 27:
-		d.do("EMQ.GROUP."+d.pick("PAUSE", "RESUME", "RESUME"), "3", paused, ring, q, group)
-	case 28:
-		d.do("EMQ.GROUP."+d.pick("LIMIT", "WEIGHT"), "1", q, group, d.number(1, 4))
-	case 29:
-		id, _ := d.held("g:" + d.group() + ":pending")
-		d.do("EMQ.GROUP.REASSIGN", "3", row(id), lane(group), q, id, group)
-	case 30:
+	case 33:
+		d.do("EMQ.GROUP."+d.pick("PAUSE", "RESUME"), "3", paused, ring, q, group)
 		if d.chance(2) {
+			d.do("EMQ.GROUP.PAUSE", "3", paused, ring, q, group)
+			d.do("EMQ.GROUP.ENQUEUE", "3", row("JOB5"), lane(group), q, "JOB5", "p", group)
+		}
+		d.do("EMQ.GROUP.RESUME", "3", paused, ring, q, group)
+	case 34:
+		d.do("EMQ.GROUP.LIMIT", "1", q, group, d.number(1, 4))
+		d.do("EMQ.GROUP.WEIGHT", "1", q, d.group(), d.number(1, 4))
+	case 35:
+		from := d.group()
+		id, _ := d.held("g:" + from + ":pending")
+		if !d.chance(4) {
+			d.do("EMQ.GROUP.ENQUEUE", "3", row(id), lane(from), q, id, "p", from)
+		}
+		d.do("EMQ.GROUP.REASSIGN", "3", row(id), lane(group), q, id, group)
+	case 36, 37:
+		if !d.chance(4) {
 			id := "JOB" + d.number(0, 5)
 			d.do("EMQ.GROUP.ENQUEUE", "3", row(id), lane(group), q, id, "p", group)
-			d.do("EMQ.GROUP.DRAIN", "3", lane(group), ring, q, group)
 		}
 		d.do("EMQ.GROUP.DEPTHS", "1", q, group, d.group())
-	case 31, 32:
+		if d.chance(2) || d.length("g:"+group+":pending") > 2 {
+			d.do("EMQ.GROUP.DRAIN", "3", lane(group), ring, q, group)
+		}
+	case 38:
+		if !d.chance(3) {
+			id := "JOB" + d.number(0, 5)
+			d.do("EMQ.ENQUEUE", "2", row(id), pending, id, "p")
+		}
 		d.do("EMQ.CLAIMS", "3", pending, active, q, lease, d.number(0, 4))
-	case 33:
+	case 39:
 		d.disturbLanes(group)
 	}
+}
+
+// servable mostly adds a job to a lane, so that a claim finds one.
+func (d *emqDrawer) servable() {
+	if !d.chance(4) {
+		id, group := "JOB"+d.number(0, 5), d.group()
+		d.do("EMQ.GROUP.ENQUEUE", "3", d.q+"job:"+id, d.q+"g:"+group+":pending", d.q, id, "p", group)
+	}
+}
+
+// lapsed mostly has a running job, and lets its lease lapse. It returns the group that its row names, if a lane can have that.
+func (d *emqDrawer) lapsed(inLane bool) (group string) {
+	if d.chance(4) {
+		return ""
+	}
+	id, _ := d.running(inLane)
+	d.do(stepClock, "60")
+	if group = d.field(d.q+"job:"+id, "group"); strings.Contains(group, "\x00") {
+		group = ""
+	}
+	return group
+}
+
+// putOff mostly has a scheduled job that is due.
+func (d *emqDrawer) putOff(inLane bool) {
+	q := d.q
+	if d.chance(4) {
+		return
+	}
+	if !inLane {
+		id := "JOB" + d.number(0, 5)
+		d.do("EMQ.SCHEDULE", "2", q+"job:"+id, q+"schedule", id, "p", "in", d.number(-5, 2))
+		return
+	}
+	id, token := d.running(true)
+	d.do("EMQ.GROUP.DELAY", "4", q+"job:"+id, q+"active", q+"schedule", q, id, token, "in", d.number(-5, 2))
 }
 
 // disturbLanes draws a write of someone who is no client of the queue to what lanes are kept in.

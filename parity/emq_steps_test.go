@@ -35,7 +35,7 @@ func drawEMQ(rng *rand.Rand, table *commands.Table, seed uint64) [][]string {
 			d.laneVerb()
 		case d.chance(3):
 			d.flowVerb()
-		case d.chance(4):
+		case d.chance(3):
 			d.operatorVerb()
 		default:
 			d.verb()
@@ -130,12 +130,16 @@ func (d *emqDrawer) running(inLane bool) (id, token string) {
 	return d.held("active")
 }
 
-// died returns a job mostly of dead, for which a running one fails for good when there is none.
-func (d *emqDrawer) died() string {
-	if d.length("dead") == 0 && !d.chance(8) {
-		q := d.q
-		id, token := d.running(true)
-		d.do("EMQ.GROUP.FAIL", "5", q+"active", q+"schedule", q+"dead", q+"job:"+id, q, id, token, "0", "1", "boom")
+// died returns a job mostly of dead, for which a running one, mostly with a lane or without as asked, fails for good when there
+// is none, and often else.
+func (d *emqDrawer) died(inLane bool) string {
+	if !d.chance(8) && (d.length("dead") == 0 || d.chance(2)) {
+		q, verb := d.q, "EMQ.FAIL"
+		if inLane {
+			verb = "EMQ.GROUP.FAIL"
+		}
+		id, token := d.running(inLane)
+		d.do(verb, "5", q+"active", q+"schedule", q+"dead", q+"job:"+id, q, id, token, "0", "1", "boom")
 	}
 	id, _ := d.held("dead")
 	return id
@@ -181,6 +185,7 @@ func (d *emqDrawer) verb() {
 		id, token := d.running(false)
 		d.do("EMQ.COMPLETE", "3", active, row(id), q, id, token)
 	case 13:
+		d.putOff(false)
 		d.do("EMQ.PROMOTE", "3", schedule, pending, q, d.number(0, 4))
 	case 14:
 		id, _ := d.held("schedule")
@@ -192,12 +197,13 @@ func (d *emqDrawer) verb() {
 		id, token := d.running(false)
 		d.do("EMQ.FAIL", "5", active, schedule, dead, row(id), q, id, token, d.number(-5, 20), d.number(0, 4), d.pick("boom", ""))
 	case 18:
-		id := d.died()
+		id := d.died(false)
 		d.do("EMQ.REPROCESS", "3", row(id), dead, pending, id)
 	case 19:
 		id, token := d.running(false)
 		d.do("EMQ.REQUEUE", "3", active, pending, row(id), id, token)
 	case 20:
+		d.lapsed(false)
 		d.do("EMQ.STALLED.CHECK", "4", active, pending, dead, q, d.number(0, 3), d.number(0, 4))
 	case 21:
 		d.do("EMQ.FAILURES.INCR", "1", q+"stream:s:failures:g", d.pick("1-1", "2-1"))
