@@ -36,6 +36,9 @@ type Call struct {
 	// Replay is true when the call repeats an effect: then instants in its arguments stand as they are, even when
 	// they are to come by the transaction's clock.
 	Replay bool
+	// Damaged is set in the calls that the node makes itself: it is told of each job that a look through a set cannot move
+	// because of what its row or its lane holds, and why, and the look goes on behind it. A client's call is refused instead.
+	Damaged func(id []byte, why error)
 
 	emq emqScratch
 

@@ -128,12 +128,13 @@ func emqBClaim(c *Call) error {
 }
 
 // wait ends the run of a claim that waits and found nothing, or was refused: the caller waits for a change of declared key 0
-// or of the queue's pause. When only orphans were dropped it goes on soon, since what stands behind them would wake nobody. A
-// key of a wrong type refuses the first run only.
+// or of the queue's pause. When only orphans were dropped it goes on soon, since what stands behind them would wake nobody. One
+// of these two keys of a wrong type refuses the first run only; any other refusal ends the wait, since what is refused would
+// stand in the way of every job behind it.
 func (v *verb) wait(err error, dropped bool, until int64) error {
 	c := v.c
 	switch {
-	case err != nil && (!c.Again || !errors.Is(err, store.ErrWrongType)):
+	case err != nil && !(c.Again && errors.Is(err, store.ErrWrongType) && v.cannotWait()):
 		return err
 	case !c.MayBlock:
 		c.Reply.Array(0)
@@ -142,6 +143,19 @@ func (v *verb) wait(err error, dropped bool, until int64) error {
 		return c.WaitSoon(until, v.keys[0], v.key(fence.Meta))
 	}
 	return c.Wait(until, v.keys[0], v.key(fence.Meta))
+}
+
+// cannotWait reports whether one of the keys that a claim waits for is of a wrong type.
+func (v *verb) cannotWait() bool {
+	if _, err := v.paused(); err != nil {
+		return true
+	}
+	if v.c.Row.Layout[0] == fence.Ring {
+		_, err := v.c.Tx.List(v.keys[0])
+		return err != nil
+	}
+	_, err := v.set(0)
+	return err != nil
 }
 
 // claim takes up to n flat jobs from pending, declared key 0, into active, key 1, and replies them, as an array of many or
@@ -210,10 +224,7 @@ func (v *verb) heads(set *store.ZSet, n int64, group []byte) error {
 		}
 		job := claimable{id: id, row: row}
 		if err == nil {
-			err = row.belongs(group)
-		}
-		if err == nil {
-			err = job.count()
+			err = job.check(group)
 		}
 		if err != nil {
 			if len(v.c.emq.jobs) > 0 {
@@ -232,6 +243,14 @@ func (v *verb) drop(set *store.ZSet) {
 		set.Remove(v.id(p))
 		v.c.Tx.Store().Stats.OrphansDropped++
 	}
+}
+
+// check refuses a job that a claim of the group's lane, or of flat jobs when group is nil, may not or cannot take.
+func (job *claimable) check(group []byte) error {
+	if err := job.row.belongs(group); err != nil {
+		return err
+	}
+	return job.count()
 }
 
 // count reads the attempts and what follows from them.

@@ -13,7 +13,7 @@ var emqExplainRows = []Row{
 		Name: "emq.explain", Family: "admin", Arity: 4, Flags: emqRead, Do: emqExplain,
 		Keys: emqReads, Layout: fence.Layout{fence.Base}, Tokens: []string{"explain"},
 		Syntax: "numkeys base id", Since: "1.0.0",
-		Complexity: "O(log N) where N is the number of jobs in the set that the job is in; for a job that waits for children at most 10000 keys are looked at",
+		Complexity: "O(log N) where N is the number of jobs in the set that the job is in; for a job that waits for children or may stand behind a damaged one at most 10000 keys are looked at",
 		Summary:    "Tells why a job is not running.",
 	},
 }
@@ -38,6 +38,7 @@ type jobFacts struct {
 	lane      lane
 	score     float64 // where its set orders it
 	position  int     // in its set, -1 when that has no next
+	blocker   blocker // no id when nothing stands in the way
 	waits     int64   // for so many children
 	children  [][]byte
 	lastClaim int64
@@ -94,6 +95,7 @@ func (f *jobFacts) find() (err error) {
 		}
 	}
 	f.lastClaim, f.claimed = v.c.Tx.LastClaim(v.base)
+	f.findBlocker()
 	if f.state == string(stateAwaiting) {
 		if _, f.waits, err = v.openChildren(f.id); err != nil {
 			return err
@@ -220,6 +222,10 @@ func (f *jobFacts) reply(r *Reply) {
 		fact("position")
 		r.Int(int64(f.position))
 	}
+	if f.blocker.id != nil {
+		fact("blocked_by")
+		r.Bulk(f.blocker.id)
+	}
 	fact("last_claim_ms_ago")
 	if f.claimed {
 		r.Int(max(f.v.c.Now()-f.lastClaim, 0))
@@ -240,6 +246,7 @@ func (f *jobFacts) why(b []byte) []byte {
 		} else {
 			b = append(appendSpan(append(b, "due since "...), -left), ", waits to be promoted"...)
 		}
+		b = f.whyBlocked(b)
 		if f.paused {
 			b = append(b, "; the queue is paused"...)
 		}
@@ -250,13 +257,21 @@ func (f *jobFacts) why(b []byte) []byte {
 			attempts, _ := f.row.Get(fieldAttempts)
 			return append(b, attempts...)
 		}
-		return append(appendSpan(append(b, "the lease ended "...), -f.until()), " ago, waits to be recovered"...)
+		return f.whyBlocked(append(appendSpan(append(b, "the lease ended "...), -f.until()), " ago, waits to be recovered"...))
 	case string(stateDead):
 		return f.whyDead(append(b, "dead"...))
 	case string(stateAwaiting):
 		return f.whyAwaiting(b)
 	}
 	return append(b, "the row is in no set, nothing will run it"...)
+}
+
+// whyBlocked goes on with what stands in the way, when something does.
+func (f *jobFacts) whyBlocked(b []byte) []byte {
+	if f.blocker.id == nil {
+		return b
+	}
+	return f.blocker.appendWhy(append(b, "; "...), f.id)
 }
 
 func (f *jobFacts) whyPending(b []byte) []byte {
@@ -270,6 +285,8 @@ func (f *jobFacts) whyPending(b []byte) []byte {
 		b = append(append(append(b, "lane "...), f.group...), " is at its limit: "...)
 		b = append(strconv.AppendInt(b, f.lane.active, 10), " of "...)
 		return append(strconv.AppendInt(b, f.lane.limit, 10), " are active"...)
+	case f.blocker.id != nil:
+		return f.blocker.appendWhy(b, f.id)
 	case !f.claimed:
 		b = append(b, "no claim on this queue since the node started; "...)
 	case quiet > quietMS:

@@ -172,6 +172,18 @@ type laneTurn struct {
 // nextTurn finds the first lane of the ring that can be served and what its turn takes: the jobs, and as picks the
 // orphans before them.
 func (v *verb) nextTurn(r *rota, how share) (t laneTurn, err error) {
+	if t, err = v.nextTurnLane(r); err != nil || !t.found {
+		return t, err
+	}
+	most, err := v.most(&t.lane, how)
+	if err != nil {
+		return t, err
+	}
+	return t, v.heads(&t.lane.jobs, most, t.lane.group)
+}
+
+// nextTurnLane finds the first lane of the ring that can be served.
+func (v *verb) nextTurnLane(r *rota) (t laneTurn, err error) {
 	for ; ; t.skip++ {
 		group, ok := r.ring.At(t.skip)
 		if !ok || t.skip == maxOrphans {
@@ -184,17 +196,11 @@ func (v *verb) nextTurn(r *rota, how share) (t laneTurn, err error) {
 		if t.lane, err = r.lane(v.keep(group)); err != nil {
 			return t, err
 		}
-		if t.lane.serviceable() {
-			break
+		if t.found = t.lane.serviceable(); t.found {
+			return t, nil
 		}
 		v.c.emq.buf = v.c.emq.buf[:mark]
 	}
-	t.found = true
-	most, err := v.most(&t.lane, how)
-	if err != nil {
-		return t, err
-	}
-	return t, v.heads(&t.lane.jobs, most, t.lane.group)
 }
 
 // most returns how many jobs a turn of the lane takes. A lane without a weight weighs 1.

@@ -115,7 +115,17 @@ func (v *verb) dueAt(set *store.ZSet, i int) bool {
 // pickOne picks a member unless it is passed over, and reports whether it is one that counts.
 func (v *verb) pickOne(id []byte, of scope, maxStalled int64) (took bool, err error) {
 	from := len(v.c.emq.buf)
-	id = v.keep(id)
+	took, err = v.pickKept(v.keep(id), from, of, maxStalled)
+	if err != nil && v.c.Damaged != nil {
+		v.c.Damaged(id, err)
+		v.c.emq.buf = v.c.emq.buf[:from]
+		return false, nil
+	}
+	return took, err
+}
+
+// pickKept is pickOne for a member that stands in the scratch.
+func (v *verb) pickKept(id []byte, from int, of scope, maxStalled int64) (took bool, err error) {
 	row, there, err := v.rowOf(id)
 	switch {
 	case err != nil:
@@ -128,6 +138,12 @@ func (v *verb) pickOne(id []byte, of scope, maxStalled int64) (took bool, err er
 	if !ok {
 		v.c.emq.buf = v.c.emq.buf[:from]
 		return false, nil
+	}
+	if lane && v.c.Damaged != nil {
+		group, _ := v.group(&row)
+		if _, _, err := v.openLane(group); err != nil {
+			return false, err
+		}
 	}
 	what := pickFree
 	if maxStalled >= 0 {

@@ -74,6 +74,9 @@ func pumpDeliver(c *Call) error {
 	}
 	up, err := v.apply(&s)
 	if err != nil {
+		if c.Damaged != nil {
+			c.Damaged(s.parent, err)
+		}
 		if outbox.Len() > 1 {
 			outbox.PopLeft()
 			outbox.PushRight(text)

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"math"
+
 	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/fence"
 )
@@ -17,11 +19,12 @@ type pump struct {
 	known  int64 // commands of clients up to the last turn
 	credit int   // commands of clients since work was done beside them
 
-	args  [][]byte // of the next call
-	base  []byte   // of the queue that is visited
-	buf   []byte
-	reply []byte
-	stats pumpStats
+	args   [][]byte // of the next call
+	base   []byte   // of the queue that is visited
+	buf    []byte
+	reply  []byte
+	faults pumpFaults
+	stats  pumpStats
 }
 
 // pumpStats is what INFO tells of the pump. Steps and looks are its whole work.
@@ -31,7 +34,8 @@ type pumpStats struct {
 	skipped int64 // slots of repeatables whose last job was not claimed yet
 	dropped int64 // signals that nobody could read
 	refused int64 // steps that the node or what a queue holds refused
-	passed  int64 // members that the verbs passed over or dropped
+	passed  int64 // members that the verbs passed over or dropped, and repeatables that are damaged
+	damaged int64 // what was found damaged, each once an hour
 	looks   int64 // queues looked at
 	lastRun int64 // Unix ms of the last turn that moved something
 }
@@ -149,18 +153,22 @@ func (srv *Server) lookAgain(i int, d *pumpDB, budget int) int {
 		d.touched[last] = nil
 		d.touched = d.touched[:last]
 		q.touched = false
-		d.place(q, srv.look(i, q).first())
+		d.place(q, srv.look(i, q, everDue).first())
 		budget--
 	}
 	return budget
 }
 
-func (srv *Server) look(i int, q *pumpQueue) (due pumpDue) {
+// everDue is before everything that is due. Never changed.
+var everDue = math.Inf(-1)
+
+// look reads what the queue has due later than an instant.
+func (srv *Server) look(i int, q *pumpQueue, later float64) (due pumpDue) {
 	p := &srv.pump
 	p.stats.looks++
 	tx := srv.store.Begin(i, srv.now, true)
 	tx.NoTouch()
-	due, p.buf = dueOf(tx, q.base, p.buf)
+	due, p.buf = dueOf(tx, q.base, later, p.buf)
 	tx.Commit()
 	return due
 }
@@ -181,7 +189,7 @@ func (srv *Server) fenced(i int, d *pumpDB) bool {
 func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (cost int) {
 	p := &srv.pump
 	p.base = append(p.base[:0], q.base...)
-	due, now := srv.look(i, q), srv.now
+	due, now := srv.look(i, q, everDue), srv.now
 	touched := q.touched
 	q.touched = true // it is looked at below, whatever the visit touches
 	before, passed := p.stats.moved(), p.stats.passed
@@ -200,10 +208,11 @@ func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (cost int) {
 		wait = pumpPoison
 	}
 	moved := int(p.stats.moved() - before)
-	again := srv.look(i, q).first()
+	again := srv.look(i, q, everDue).first()
 	if again <= now {
-		if again = now; moved == 0 && !p.more { // the others that are due go first
-			again = now + wait
+		if again = now; moved == 0 && !p.more { // what is due cannot be moved: the others go first, and what is due behind it
+			next := srv.look(i, q, float64(now))
+			again = min(now+wait, next.schedule, next.active, next.repeat)
 		}
 	}
 	q.touched = touched
@@ -212,18 +221,23 @@ func (srv *Server) visit(i int, d *pumpDB, q *pumpQueue, limit int) (cost int) {
 }
 
 // pumpCall runs a row as the node itself: in a transaction of its own that is logged, wakes clients and is told as
-// a client's is. The keys and arguments stand in p.args.
-func (srv *Server) pumpCall(i int, row *commands.Row) error {
+// a client's is. The keys and arguments stand in p.args. about is what a refusal is blamed on.
+func (srv *Server) pumpCall(i int, row *commands.Row, about string) error {
 	p, c := &srv.pump, &srv.call
 	c.Reply.Reset(p.reply[:0], 2)
 	c.Tx = srv.store.Begin(i, srv.now, false)
 	c.Args, c.Row, c.Host, c.Peer, c.MayBlock, c.Again = p.args, row, pumpHost{srv}, nil, false, false
+	c.Damaged = func(id []byte, why error) { srv.pumpFault("job "+string(id), why) }
+	defer func() { c.Damaged = nil }()
 	effects := c.Tx.Effects().Len()
 	err := srv.guarded(c)
 	srv.tell(c.Tx, row, effects)
 	p.reply = c.Reply.Bytes()
 	if err != nil {
 		p.stats.refused++
+		if c.Guard() == nil { // it is not the node that cannot
+			srv.pumpFault(about, err)
+		}
 	}
 	srv.settle()
 	return err

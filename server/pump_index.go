@@ -118,8 +118,8 @@ type pumpDue struct{ schedule, active, repeat, outbox int64 }
 
 func (d pumpDue) first() int64 { return min(d.schedule, d.active, d.repeat, d.outbox) }
 
-// dueOf reads what the queue has due. A key of another type has nothing.
-func dueOf(tx *store.Tx, base string, buf []byte) (pumpDue, []byte) {
+// dueOf reads what the queue has due later than an instant. A key of another type has nothing.
+func dueOf(tx *store.Tx, base string, later float64, buf []byte) (pumpDue, []byte) {
 	at := func(kind fence.Kind) int64 {
 		buf = append(buf[:0], base...)
 		buf = fence.AppendKey(buf, nil, kind)
@@ -127,7 +127,7 @@ func dueOf(tx *store.Tx, base string, buf []byte) (pumpDue, []byte) {
 		if err != nil {
 			return never
 		}
-		_, score, ok := set.First()
+		_, score, ok := set.At(set.Below(later, true))
 		if !ok || score >= never {
 			return never
 		}

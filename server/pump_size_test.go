@@ -115,7 +115,7 @@ func TestPumpFindsWhatIsDueHoweverItCame(t *testing.T) {
 			for q := range 4 {
 				base := fmt.Sprintf("emq:{%d}:", q)
 				tx := n.srv.store.Begin(i, n.now, true)
-				due, _ := dueOf(tx, base, nil)
+				due, _ := dueOf(tx, base, everDue, nil)
 				tx.Commit()
 				if due.first() == never {
 					require.NotContains(t, d.queues, base)

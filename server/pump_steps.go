@@ -22,7 +22,7 @@ func (srv *Server) pumpPromote(i, limit int) {
 	p := &srv.pump
 	p.call("emq.group.promote", fence.Schedule, fence.Pending, fence.Base)
 	p.number(int64(limit))
-	if srv.pumpCall(i, srv.table.Lookup(p.args[0])) == nil {
+	if srv.pumpCall(i, srv.table.Lookup(p.args[0]), "schedule") == nil {
 		released, _ := srv.call.Moved()
 		p.stats.promoted += int64(released)
 		srv.pumpLooked()
@@ -36,7 +36,7 @@ func (srv *Server) pumpRecover(i, limit int) {
 	p.call("emq.group.stalled.check", fence.Active, fence.Pending, fence.Dead, fence.Base)
 	p.number(srv.cfg.PumpMaxStalled)
 	p.number(int64(limit))
-	if srv.pumpCall(i, srv.table.Lookup(p.args[0])) == nil {
+	if srv.pumpCall(i, srv.table.Lookup(p.args[0]), "active") == nil {
 		released, buried := srv.call.Moved()
 		p.stats.recovered += int64(released)
 		p.stats.dead += int64(buried)
@@ -52,19 +52,21 @@ func (srv *Server) pumpLooked() {
 	srv.pump.more = srv.pump.more || more
 }
 
-// pumpFire adds the jobs of repeatables that are due. One that cannot be added does not keep the others.
+// pumpFire adds the jobs of repeatables that are due. Those that cannot be added do not keep the others: the next visit goes on
+// behind the last one that was looked at, and begins anew when there is none.
 func (srv *Server) pumpFire(i, limit int) {
 	p := &srv.pump
-	for passed := 0; limit > 0; limit-- {
-		name, ok := srv.dueRepeatable(i, passed)
+	for n := 0; n < limit; n++ {
+		name, at, ok := srv.dueRepeatable(i)
 		if !ok {
 			return
 		}
 		p.call("pump.fire", fence.Repeat, fence.Pending)
 		p.args = append(p.args, name)
-		switch err := srv.pumpCall(i, commands.PumpFire()); {
+		switch err := srv.pumpCall(i, commands.PumpFire(), "repeatable "+string(name)); {
 		case err != nil:
-			passed++
+			p.stats.passed++
+			srv.passRepeatable(i, name, at)
 		case string(p.reply) == commands.PumpDone:
 			p.stats.fired++
 		default:
@@ -72,21 +74,32 @@ func (srv *Server) pumpFire(i, limit int) {
 		}
 		srv.serveReady()
 	}
+	_, _, p.more = srv.dueRepeatable(i)
 }
 
-// dueRepeatable returns the name of the repeatable job at this rank when it is due.
-func (srv *Server) dueRepeatable(i, rank int) (name []byte, ok bool) {
+// dueRepeatable returns the name of the repeatable job at which the search of the queue goes on, when it is due, and since when.
+// At the end the search begins anew.
+func (srv *Server) dueRepeatable(i int) (name []byte, at float64, ok bool) {
 	tx := srv.store.Begin(i, srv.now, true)
 	defer tx.Commit()
-	set, err := tx.ZSet(fence.AppendKey(nil, srv.pump.base, fence.Repeat))
+	key := fence.AppendKey(nil, srv.pump.base, fence.Repeat)
+	set, err := tx.ZSet(key)
 	if err != nil {
-		return nil, false
+		return nil, 0, false
 	}
-	name, at, ok := set.At(rank)
+	member, at, ok := set.At(tx.Place(key, &set))
 	if !ok || at > float64(srv.now) {
-		return nil, false
+		tx.ForgetPlace(key)
+		return nil, 0, false
 	}
-	return append([]byte(nil), name...), true
+	return append([]byte(nil), member...), at, true
+}
+
+// passRepeatable has the search of the queue go on behind this entry.
+func (srv *Server) passRepeatable(i int, name []byte, at float64) {
+	tx := srv.store.Begin(i, srv.now, true)
+	defer tx.Commit()
+	tx.NotePlace(fence.AppendKey(nil, srv.pump.base, fence.Repeat), at, append(name, 0)) // no text is between the two
 }
 
 // pumpDeliver applies the signals in the outbox, oldest first. It reports whether the queue is worth another look soon:
@@ -104,7 +117,7 @@ func (srv *Server) pumpDeliver(i, limit int) bool {
 	back := 0
 	for n := min(limit, held); n > 0; n-- {
 		p.call("pump.deliver", fence.Outbox)
-		if srv.pumpCall(i, commands.PumpDeliver()) != nil {
+		if srv.pumpCall(i, commands.PumpDeliver(), "flow:outbox") != nil {
 			return true
 		}
 		switch string(p.reply) {
@@ -138,6 +151,7 @@ func (p *pump) info(srv *Server, w *infoWriter) {
 	w.field("pump_delivered", p.stats.delivered)
 	w.field("pump_dropped", p.stats.dropped)
 	w.field("pump_refused", p.stats.refused)
+	w.field("pump_damaged", p.stats.damaged)
 	w.field("pump_looks", p.stats.looks)
 	w.field("pump_last_run", p.stats.lastRun)
 }
