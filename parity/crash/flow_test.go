@@ -65,6 +65,9 @@ func TestFlowsEndAcrossKills(t *testing.T) {
 	for i := range n {
 		g.queues = []string{fmt.Sprintf("a%d", i), fmt.Sprintf("b%d", i), fmt.Sprintf("c%d", i)}
 		g.grow()
+		if i%10 == 9 {
+			t.Logf("tree %d, %d kills so far", i+1, g.kills)
+		}
 	}
 	t.Logf("%d trees, %d kills", n, g.kills)
 	g.c.leave()
