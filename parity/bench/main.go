@@ -42,6 +42,7 @@ var sections = []section{
 	{"claim", "Claims from ten million", 8 * time.Minute, runClaim},
 	{"connections", "Idle connections", 4 * time.Minute, runConnections},
 	{"scale", "Scale", 8 * time.Minute, runScale},
+	{"waits", "Timeouts under load", 4 * time.Minute, runWaits},
 	{"steps", "Long work in steps", 6 * time.Minute, runSteps},
 	{"load", "Latency against load", 4 * time.Minute, runLoad},
 	{"tails", "Tails", 20 * time.Minute, runTails},
