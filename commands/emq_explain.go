@@ -162,8 +162,10 @@ func (f *jobFacts) noted(id []byte) bool {
 	return false
 }
 
-// until returns the ms to the instant that the job's set orders it by.
-func (f *jobFacts) until() int64 { return int64(f.score) - f.v.c.Now() }
+// until returns the ms to the instant that the job's set orders it by, which somebody else may have put beyond all time.
+func (f *jobFacts) until() int64 {
+	return int64(max(-maxScore, min(f.score-float64(f.v.c.Now()), maxScore)))
+}
 
 // reply replies the facts as a map.
 func (f *jobFacts) reply(r *Reply) {

@@ -106,7 +106,7 @@ func (r *jobRow) failed() (int64, error) {
 	held, ok, err := hashInt(&r.Hash, fieldFailures)
 	if err == nil && !ok && !r.has(fieldEpoch) {
 		held, _, err = hashInt(&r.Hash, fieldAttempts)
-		held = max(held-1, 0)
+		held = max(held, 1) - 1
 	}
 	if err != nil {
 		return 0, err
