@@ -256,6 +256,67 @@ func TestACLOnAWaitingClient(t *testing.T) {
 	require.Contains(t, admin.do("ACL LOG"), "$1\r\nz\r\n")
 }
 
+// A claimer whose rights are taken away while it waits takes nothing when a job comes, and the next one has it.
+func TestACLOnAWaitingClaimer(t *testing.T) {
+	for _, way := range []struct {
+		name, acl, reply string
+	}{
+		{"keys", "ACL SETUSER bob resetkeys %R~{emq}:version", "-NOPERM No permissions to access a key\r\n"},
+		{"keys to write", "ACL SETUSER bob resetkeys %R~*", "-NOPERM No permissions to access a key\r\n"},
+		{"the fence", "ACL SETUSER bob resetkeys ~emq:*", "-NOPERM No permissions to access a key\r\n"},
+		{"commands", "ACL SETUSER bob -@emq", "-NOPERM User bob has no permissions to run the 'emq.%sbclaim' command\r\n"},
+		{"the user", "ACL DELUSER bob", ""},
+	} {
+		for _, kind := range []struct{ verb, claim, add string }{
+			{"", "EMQ.BCLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 60000 ", "EMQ.ENQUEUE 2 emq:{q}:job:JOB1 emq:{q}:pending JOB1 p"},
+			{"group.", "EMQ.GROUP.BCLAIM 3 emq:{q}:ring emq:{q}:active emq:{q}: 60000 ",
+				"EMQ.GROUP.ENQUEUE 3 emq:{q}:job:JOB1 emq:{q}:g:x:pending emq:{q}: JOB1 p x"},
+		} {
+			t.Run(way.name+" "+kind.verb, func(t *testing.T) {
+				addr := startServer(t, func(c *Config) { c.Install = true })
+				admin, bob, other := dial(t, addr), dial(t, addr), dial(t, addr)
+				admin.do("ACL SETUSER bob on nopass +@all allkeys")
+				require.Equal(t, "+OK\r\n", bob.do("AUTH bob x"))
+				bob.send(kind.claim + "0")
+				for field(admin.do("INFO clients"), "blocked_clients") != "1" {
+				}
+				other.send(kind.claim + "0")
+				for field(admin.do("INFO clients"), "blocked_clients") != "2" {
+				}
+				require.NotContains(t, admin.do(way.acl), "-ERR")
+				require.Equal(t, ":1\r\n", admin.do(kind.add))
+				require.Contains(t, other.next(), "JOB1")
+				require.Equal(t, ":1\r\n", admin.do("ZCARD emq:{q}:active"))
+				if way.reply != "" { // a deleted user's connections are closed
+					require.Equal(t, strings.ReplaceAll(way.reply, "%s", kind.verb), bob.next())
+					require.Equal(t, "+PONG\r\n", bob.do("PING"))
+				}
+				require.Equal(t, way.reply == "", !strings.Contains(admin.do("CLIENT LIST"), "user=bob"))
+			})
+		}
+	}
+}
+
+// A claimer without rights claims nothing on the last run that its timeout gives it either.
+func TestACLOnAClaimerWhoseTimeIsUp(t *testing.T) {
+	n := newPumped(t)
+	require.Equal(t, "+OK", n.do("ACL SETUSER bob on nopass +@all allkeys"))
+	require.Equal(t, "+OK", n.do("AUTH bob x"))
+	bob := n.s
+	bob.out = nil
+	n.srv.dispatch(bob, splitArgs("EMQ.BCLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 60000 1"))
+	w := bob.waiting
+	require.NotNil(t, w)
+	n.s = n.srv.open(silent{}, "test:3", "test:2")
+	require.Equal(t, "+OK", n.do("ACL SETUSER bob resetkeys"))
+	n.srv.unpark(w) // so that the job comes without waking it
+	n.enqueue("JOB1")
+	bob.waiting = w
+	n.srv.lapse(w)
+	require.Equal(t, "-NOPERM No permissions to access a key\r\n", string(bob.out))
+	require.Equal(t, ":1", n.do("ZCARD ~pending"))
+}
+
 func TestACLHidesSecrets(t *testing.T) {
 	addr := startServer(t, func(c *Config) { c.SlowlogLogSlowerThan = 0 })
 	watcher, c := dial(t, addr), dial(t, addr)

@@ -25,6 +25,10 @@ func (c *clock) nano() int64 { return int64(c.wall + c.skew + time.Since(c.base)
 // milli returns Unix time in milliseconds.
 func (c *clock) milli() int64 { return c.nano() / int64(time.Millisecond) }
 
+// left returns how many whole milliseconds to sleep until the Unix ms next, rounded up: after them it has come, and not a
+// millisecond more has passed. It is 0 or less when it has come already.
+func left(next, nano int64) int64 { return next - nano/int64(time.Millisecond) }
+
 // follow leads the clock a little towards system, the system's idea of Unix time.
 func (c *clock) follow(system time.Time) {
 	off := time.Duration(system.UnixNano() - c.nano())

@@ -136,7 +136,7 @@ func (l *loop) await(events []unix.EpollEvent, next int64) (int, error) {
 	if errno == 0 && n > 0 {
 		return int(n), nil
 	}
-	wait := next - l.srv.clock.milli()
+	wait := left(next, l.srv.clock.nano())
 	if wait <= 0 {
 		return 0, nil
 	}

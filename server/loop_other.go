@@ -45,7 +45,7 @@ func (srv *Server) serve(ctx context.Context, opened func()) error {
 		case <-timer.C:
 		}
 		srv.mu.Lock()
-		next := srv.tick() - srv.clock.milli()
+		next := left(srv.tick(), srv.clock.nano())
 		srv.commitLog()
 		srv.mu.Unlock()
 		timer.Reset(time.Duration(max(next, 0)) * time.Millisecond)

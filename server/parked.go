@@ -199,9 +199,10 @@ func (srv *Server) serveKey(t touch) {
 // since compares the beginnings of waits.
 func (w *waiter) since(seq uint64) int { return cmp.Compare(w.seq, seq) }
 
-// retry runs a parked command again in its own database, if its client may still run it.
+// retry runs a parked command again in its own database, if its client may still run it. On the last run, which is for the empty
+// reply, rights that are gone do not matter, but for a claim: it may find a job behind orphans even then.
 func (srv *Server) retry(w *waiter, mayBlock bool) error {
-	if mayBlock {
+	if mayBlock || w.row.Has(commands.Exclusive) {
 		if err := gateACL(srv, w.s, w.row, w.args); err != nil {
 			srv.reject(w.s, w.row, err)
 			return err
@@ -215,12 +216,15 @@ func (srv *Server) retry(w *waiter, mayBlock bool) error {
 	return err
 }
 
-// timeouts gives waiting clients whose time is up their empty reply. A time is up when its millisecond has passed,
-// so that nobody waits less than asked for.
+// lapsesAt returns the Unix ms at which the time of w is up: when its millisecond has passed, so that nobody waits less than
+// asked for. The wait began within the millisecond that until was counted from, so it is late by one at most.
+func (w *waiter) lapsesAt() int64 { return w.until + 1 }
+
+// timeouts gives waiting clients whose time is up their empty reply.
 func (srv *Server) timeouts() {
 	for {
 		w, ok := srv.deadlines.Min()
-		if !ok || w.until >= srv.now {
+		if !ok || w.lapsesAt() > srv.now {
 			return
 		}
 		srv.lapse(w)

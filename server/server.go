@@ -212,8 +212,8 @@ func (srv *Server) tick() int64 {
 	if more := srv.goOn(); srv.store.Reclaim(4096) || more {
 		next = srv.now
 	}
-	if w, ok := srv.deadlines.Min(); ok && w.until+1 < next {
-		next = w.until + 1
+	if w, ok := srv.deadlines.Min(); ok {
+		next = min(next, w.lapsesAt())
 	}
 	return next
 }

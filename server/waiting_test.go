@@ -50,3 +50,44 @@ func TestPausedQueueStaysPausedAcrossARestart(t *testing.T) {
 	require.Equal(t, "*3\r\n$4\r\nJOB1\r\n$1\r\np\r\n:2\r\n", waiting[0].next())
 	require.Equal(t, "*4\r\n$4\r\nJOB2\r\n$1\r\np\r\n:1\r\n$1\r\nx\r\n", waiting[1].next())
 }
+
+// A wait begins at any nanosecond; its time is up at a whole millisecond, never before and at most one after what was asked for,
+// which itself is rounded up to a millisecond. The sleep until then adds less than one.
+func TestTimeoutsAreNeverEarlyAndAMillisecondLate(t *testing.T) {
+	const ms = int64(1e6)
+	for _, call := range []string{
+		"EMQ.BCLAIM 3 emq:{q}:pending emq:{q}:active emq:{q}: 60000 ", "EMQ.GROUP.BCLAIM 3 emq:{q}:ring emq:{q}:active emq:{q}: 60000 ", "BZPOPMIN z ",
+	} {
+		for timeout, nanos := range map[string]int64{
+			"0.001": ms, "0.05": 50 * ms, "0.07": 70 * ms, "2.3": 2300 * ms, "10": 10_000 * ms, "0.0001": ms / 10, "0.0375": 37*ms + ms/2, "1.2345678": 1_234_567_800,
+		} {
+			for _, into := range []int64{0, 1, 499_999, 500_000, 999_999} {
+				n := newPumped(t)
+				begun := n.now*ms + into
+				n.s.out = nil
+				n.srv.mono = begun
+				n.srv.dispatch(n.s, splitArgs(call+timeout))
+				w, ok := n.srv.deadlines.Min()
+				require.True(t, ok)
+				at := w.lapsesAt()
+				late := at*ms - begun - nanos
+				require.GreaterOrEqual(t, late, int64(0), "%s%s, %d ns into its millisecond", call, timeout, into)
+				require.LessOrEqual(t, late, ms+(ms-nanos%ms)%ms)
+
+				n.srv.now = at - 1
+				n.srv.timeouts()
+				require.NotNil(t, n.s.waiting)
+				n.srv.now = at
+				n.srv.timeouts()
+				require.Nil(t, n.s.waiting)
+
+				for _, seen := range []int64{begun, at*ms - 1, at*ms - ms, at*ms - ms - 1} {
+					woken := seen + left(at, seen)*ms
+					require.GreaterOrEqual(t, woken, at*ms)
+					require.Less(t, woken, at*ms+ms)
+				}
+				require.LessOrEqual(t, left(at, at*ms), int64(0))
+			}
+		}
+	}
+}
