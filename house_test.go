@@ -27,7 +27,7 @@ var imports = map[string][]string{
 	"bench":                 {"bench/chart", "server/resp", "github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys/..."},
 	"server":                {"commands", "fence", "store/...", "server/resp", "github.com/tidwall/redcon", "github.com/tidwall/btree", "golang.org/x/sys/...", "github.com/prometheus/..."},
 	"server/resp":           {},
-	"commands":              {"fence", "store/...", "github.com/tidwall/redcon"},
+	"commands":              {"fence", "store/..."},
 	"fence":                 {},
 	"store":                 {"store/...", "github.com/tidwall/btree", "golang.org/x/sys/..."},
 	"store/num":             {},

@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/tidwall/redcon"
-
 	"github.com/echomq/emqd/store/num"
 )
 
@@ -36,7 +34,11 @@ func (r *Reply) Errors() int { return r.errs }
 func (r *Reply) OK() { r.buf = append(r.buf, "+OK\r\n"...) }
 
 // Simple appends a simple string; s has no line break.
-func (r *Reply) Simple(s string) { r.buf = redcon.AppendString(r.buf, s) }
+func (r *Reply) Simple(s string) {
+	r.buf = append(r.buf, '+')
+	r.buf = append(r.buf, s...)
+	r.buf = append(r.buf, '\r', '\n')
+}
 
 // Error appends an error reply; the text is a whole wire line, made one line if it is not.
 func (r *Reply) Error(err error) {

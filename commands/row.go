@@ -125,9 +125,10 @@ type Row struct {
 	Do   func(*Call) error
 	Subs []Row // sub-commands of a container; then Do may be nil
 
-	full string // "container|sub" or Name
-	cats []string
-	id   int
+	full  string // "container|sub" or Name
+	upper string // Name in upper case, of a top-level row
+	cats  []string
+	id    int
 }
 
 // FullName returns the name as COMMAND and ACL spell it: "get", "client|list".

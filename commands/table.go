@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
@@ -15,20 +16,20 @@ type Table struct {
 	// Build tells what this node runs. Whoever builds the table sets it before the first call, and nobody later.
 	Build Build
 
-	byName map[string]*Row
+	names  []*Row // top-level rows by the hash of their names, see Lookup
 	rows   []*Row // top-level rows, sorted by name
 	every  []*Row // by ID: top-level rows and sub-commands
 	tokens []string
 }
 
-// maxName bounds the names that Lookup folds on the stack; no row is longer.
+// maxName bounds the names of rows.
 const maxName = 32
 
 // New builds a table from families of rows. It panics on a row that is not whole, since that is a
 // mistake in this program: a name twice, no handler, write with readonly, a data command without keys,
 // an arity shorter than its key-spec, an empty text, an unknown capability token or ACL category.
 func New(families ...[]Row) *Table {
-	t := &Table{byName: map[string]*Row{}}
+	t := &Table{names: make([]*Row, nameSlots)}
 	for _, rows := range families {
 		for i := range rows {
 			row := rows[i]
@@ -42,14 +43,33 @@ func New(families ...[]Row) *Table {
 
 // Lookup finds the row of a command by its name in any case, without allocating; nil when there is none.
 func (t *Table) Lookup(name []byte) *Row {
-	var low [maxName]byte
-	if len(name) > maxName {
-		return nil
+	// Clients send names all in one case: comparing with those before folding letters, and a hash of a few bytes instead of
+	// a Go map, find a row in half of the instructions.
+	for i := nameHash(name); ; i++ {
+		row := t.names[i%nameSlots]
+		if row == nil || string(name) == row.Name || string(name) == row.upper || equalFold(name, row.Name) {
+			return row
+		}
 	}
-	for i, c := range name {
-		low[i] = lower(c)
+}
+
+// nameSlots is more than twice the number of rows that all families have, so that few names meet.
+const nameSlots = 1024
+
+// nameHash mixes the length of a name with letters of it, whose case does not matter.
+func nameHash(name []byte) uint32 {
+	const lowerBits = 0x20202020
+	n := len(name)
+	h := uint32(n)
+	switch {
+	case n >= 4:
+		first, last := binary.LittleEndian.Uint32(name)|lowerBits, binary.LittleEndian.Uint32(name[n-4:])|lowerBits
+		middle := binary.LittleEndian.Uint32(name[(n-4)/2:]) | lowerBits
+		h += first*0x9e3779b1 ^ last*0x85ebca77 ^ middle*0xc2b2ae3d
+	case n > 0:
+		h += uint32(name[0]|0x20)*0x9e3779b1 ^ uint32(name[n-1]|0x20)*0x85ebca77
 	}
-	return t.byName[string(low[:len(name)])]
+	return (h ^ h>>15) * 0x2c1b3c6d >> 16
 }
 
 // Find finds the row that a whole call addresses: the sub-command's own row where the command is a
@@ -106,11 +126,18 @@ func (t *Table) Tokens() []string { return t.tokens }
 func (t *Table) add(row *Row) {
 	row.full = row.Name
 	row.check()
-	if t.byName[row.Name] != nil {
+	if t.Lookup([]byte(row.Name)) != nil {
 		panic("commands: " + row.Name + " is registered twice")
 	}
-	t.byName[row.Name] = row
-	t.rows = append(t.rows, row)
+	if t.rows = append(t.rows, row); len(t.rows) > nameSlots/2 {
+		panic("commands: more rows than the table of names is made for")
+	}
+	row.upper = strings.ToUpper(row.Name)
+	i := nameHash([]byte(row.Name))
+	for t.names[i%nameSlots] != nil {
+		i++
+	}
+	t.names[i%nameSlots] = row
 	t.number(row)
 	row.Subs = slices.Clone(row.Subs)
 	for i := range row.Subs {

@@ -15,6 +15,10 @@ func (srv *Server) dispatch(s *session, args [][]byte) {
 	row, err := srv.table.Find(args)
 	if row != nil {
 		s.lastRow = row
+		if srv.unhindered(s, row, len(args)) {
+			srv.execute(s, row, args)
+			return
+		}
 		err = srv.admit(s, row, args)
 	} else if crossProtocol(args[0]) {
 		srv.log.Warn("possible cross-protocol attack: closing a client that speaks HTTP", "client", s.addr)

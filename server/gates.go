@@ -14,7 +14,7 @@ const (
 )
 
 // gates are what a command passes before it runs, in this order. Each reads only the row, the session and the
-// server's state; the first refusal is the reply.
+// server's state; the first refusal is the reply. What one of them looks at, unhindered looks at too.
 var gates = []func(*Server, *session, *commands.Row, [][]byte) error{
 	gateArity, gateAuth, gateMulti, gateACL, gateMemory, gateLog, gateSubscriber, gateLoading,
 }
@@ -27,6 +27,15 @@ func (srv *Server) admit(s *session, row *commands.Row, args [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// unhindered reports whether nothing in the state of the session and the server can refuse the command, hold it back or queue
+// it, so that it runs at once. It is so for nearly all commands, and asking this first instead of the gates one by one saves
+// a PING a tenth of its instructions. It may say no where they would say yes, never the other way round.
+func (srv *Server) unhindered(s *session, row *commands.Row, args int) bool {
+	return row.ArityOK(args) && s.authed && s.tx == nil && s.user.rules.full && srv.loading == nil &&
+		(srv.cfg.MaxMemory == 0 || !row.Has(commands.DenyOOM)) &&
+		gateLog(srv, s, row, nil) == nil && !s.subscriber() && !srv.pause.active(srv.now)
 }
 
 func gateArity(_ *Server, _ *session, row *commands.Row, args [][]byte) error {

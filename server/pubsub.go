@@ -172,6 +172,9 @@ func (srv *Server) listenForEvents(c *Config) error {
 
 // tellEffects adds the keyspace events of the effects from first on, for a row that announces none itself.
 func tellEffects(tx *store.Tx, first int) {
+	if !tx.Listens() {
+		return
+	}
 	f := tx.Effects()
 	for i := first; i < f.Len(); i++ {
 		class, name := effectEvent(f.Name(i))

@@ -108,6 +108,9 @@ func (tx *Tx) Events() []Event {
 // Listen says whether keyspace events are wanted; without, Notify costs nothing.
 func (s *Store) Listen(on bool) { s.tx.listen = on }
 
+// Listens reports whether keyspace events are wanted.
+func (tx *Tx) Listens() bool { return tx.listen }
+
 // NoTouch keeps look-ups of this transaction from renewing access times.
 func (tx *Tx) NoTouch() { tx.noTouch = true }
 

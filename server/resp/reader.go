@@ -106,6 +106,12 @@ func (r *Reader) Next(buf []byte, args [][]byte, lim Limits) ([][]byte, int, err
 	}
 	lim.MaxBulk = min(lim.MaxBulk, longestBulk)
 	resumed := r.phase != atCount
+	if !resumed && !lim.Unauth {
+		if whole, n := wholeRequest(buf, args, lim.MaxBulk); n > 0 {
+			r.restart()
+			return whole, n, nil
+		}
+	}
 	args, n, err := r.multibulk(buf, args, lim, !resumed)
 	if n == 0 || err != nil {
 		return args[:0], 0, err
@@ -118,6 +124,51 @@ func (r *Reader) Next(buf []byte, args [][]byte, lim Limits) ([][]byte, int, err
 	}
 	r.restart()
 	return args, n, err
+}
+
+// wholeRequest reads the request at the start of buf when it is all there, has
+// a count of one digit and lengths of three at most, and room in args: nearly
+// all are of this kind. n is 0 for any other, which multibulk has to judge. It
+// takes half of multibulk's instructions.
+func wholeRequest(buf []byte, args [][]byte, maxBulk int) (_ [][]byte, n int) {
+	if len(buf) < 4 || buf[2] != '\r' {
+		return nil, 0
+	}
+	left, pos := int(buf[1]-'0'), 4
+	if left == 0 || left > min(9, cap(args)) {
+		return nil, 0
+	}
+	args = args[:left]
+	for i := range args {
+		rest := buf[pos:]
+		if len(rest) < minArg || rest[0] != '$' {
+			return nil, 0
+		}
+		size, width := int(rest[1]-'0'), 4
+		if rest[2] != '\r' {
+			digit := int(rest[2] - '0')
+			if size == 0 || size > 9 || digit > 9 {
+				return nil, 0
+			}
+			size, width = size*10+digit, 5
+			if rest[3] != '\r' {
+				digit = int(rest[3] - '0')
+				if digit > 9 || rest[4] != '\r' {
+					return nil, 0
+				}
+				size, width = size*10+digit, 6
+			}
+		} else if size > 9 {
+			return nil, 0
+		}
+		end := width + size
+		if size > maxBulk || end > len(rest)-2 {
+			return nil, 0
+		}
+		args[i] = rest[width:end:end]
+		pos += end + 2
+	}
+	return args, pos
 }
 
 // Want returns a lower bound of the bytes that the request in progress still
