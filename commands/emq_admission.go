@@ -59,7 +59,8 @@ func (v *verb) admit(state []byte, score int64) error {
 	if !fence.IsJob(id) {
 		return fence.KindJob
 	}
-	if c.Tx.Exists(v.keys[0]) {
+	row, err := v.row(v.keys[0])
+	if err != nil || row.Exists() { // what is there is not touched, whatever it is
 		c.Reply.Int(0)
 		return nil
 	}
@@ -67,10 +68,6 @@ func (v *verb) admit(state []byte, score int64) error {
 		return err
 	}
 	set, err := v.set(1)
-	if err != nil {
-		return err
-	}
-	row, err := v.row(v.keys[0])
 	if err != nil {
 		return err
 	}

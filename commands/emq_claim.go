@@ -5,6 +5,7 @@ import (
 
 	"github.com/echomq/emqd/fence"
 	"github.com/echomq/emqd/store"
+	"github.com/echomq/emqd/store/num"
 )
 
 var emqClaimRows = []Row{
@@ -287,11 +288,15 @@ func (v *verb) hold(job *claimable, pending, active *store.ZSet, deadline int64,
 		c.Reply.Bulk(group)
 	}
 	pending.Remove(job.id)
-	setHashInt(&job.row.Hash, fieldAttempts, job.attempts)
-	job.row.setState(stateActive)
-	setHashInt(&job.row.Hash, fieldEpoch, c.Tx.Store().Epoch)
+	var texts [3][20]byte
+	pairs := [...][]byte{
+		fieldAttempts, num.AppendInt(texts[0][:0], job.attempts), fieldState, stateActive,
+		fieldEpoch, num.AppendInt(texts[1][:0], c.Tx.Store().Epoch), fieldFailures, num.AppendInt(texts[2][:0], job.before),
+	}
 	if job.before >= 0 {
-		setHashInt(&job.row.Hash, fieldFailures, job.before)
+		job.row.SetAll(pairs[:]...)
+	} else {
+		job.row.SetAll(pairs[:6]...)
 	}
 	active.Add(job.id, float64(deadline))
 }

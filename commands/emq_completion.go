@@ -59,7 +59,7 @@ func emqComplete(c *Call) error {
 		return err
 	}
 	from.Remove(id)
-	v.deleteRow(v.keys[1], id)
+	v.deleteRow(&row, v.keys[1], id)
 	completed.write()
 	c.Reply.Int(1)
 	return nil

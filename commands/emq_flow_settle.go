@@ -84,7 +84,7 @@ func emqFlowComplete(c *Call) error {
 		return err
 	}
 	from.Remove(id)
-	v.deleteRow(v.keys[1], id)
+	v.deleteRow(&row, v.keys[1], id)
 	completed.write()
 	step.write()
 	c.Reply.Int(1)

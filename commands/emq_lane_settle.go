@@ -129,7 +129,7 @@ func emqGroupComplete(c *Call) error {
 		return err
 	}
 	from.Remove(id)
-	v.deleteRow(v.keys[1], id)
+	v.deleteRow(&job.row, v.keys[1], id)
 	completed.write()
 	r.left(&l, leased)
 	c.Reply.Int(1)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/fence"
-	"github.com/echomq/emqd/store"
 )
 
 // A lane of a million jobs: every step does the same few things as in a short one, and draining works in bounded
@@ -18,7 +18,7 @@ func TestEMQLaneOfAMillionJobs(t *testing.T) {
 		jobs = 30_000
 	}
 	n := newNode(t)
-	n.s = store.New(2, 1) // freed memory is not overwritten here, which would take its time
+	n.s = commands.NewStore(2, 1) // freed memory is not overwritten here, which would take its time
 	n.do("EMQ.INSTALL")
 	base, group := []byte("emq:{q}:"), []byte("x")
 	lane := fence.AppendLane(nil, base, group)

@@ -36,7 +36,7 @@ var wholeTable = sync.OnceValue(func() *commands.Table { return commands.New(com
 // newNode returns a node with the fence installed.
 func newNode(t testing.TB) *node {
 	n := &node{
-		t: t, table: wholeTable(), s: store.New(2, 1), now: 2_000_000_000_000,
+		t: t, table: wholeTable(), s: commands.NewStore(2, 1), now: 2_000_000_000_000,
 		denied: map[string]commands.KeyFlags{},
 	}
 	n.s.Poison()

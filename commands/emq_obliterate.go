@@ -222,7 +222,7 @@ func (d *demolition) job(id []byte) {
 				v.signalFailure(&d.outbox, &row, id, textRemoved)
 			}
 		}
-		v.deleteRow(v.named(fence.Row, id), id)
+		v.deleteRow(&row, v.named(fence.Row, id), id)
 		if parent == nil {
 			return
 		}

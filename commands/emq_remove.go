@@ -126,7 +126,7 @@ func (v *verb) uproot(row *jobRow, key, id []byte, outbox *store.List) {
 	if row.has(fieldParent) {
 		v.signalFailure(outbox, row, id, textRemoved)
 	}
-	v.deleteRow(key, id)
+	v.deleteRow(row, key, id)
 }
 
 // releaseDedup deletes the idempotency key that the row names, if it holds the row's own id.

@@ -205,6 +205,21 @@ func cutRowSub(name []byte) (id []byte, kind Kind) {
 	return name[:n], kind
 }
 
+// OwnerOf returns how many of the first bytes of key are the row key of which it
+// is a sub-key, by the end of its name alone; 0 when it is none. It tells of every
+// sub-key, and of some keys that only end like one.
+func OwnerOf(key []byte) int {
+	// A look at four bytes tells most keys apart: where the colon of each sub-key's name is.
+	if n := len(key); n < 13 || key[n-5] != ':' && key[n-7] != ':' && key[n-10] != ':' && key[n-13] != ':' {
+		return 0
+	}
+	id, kind := cutRowSub(key)
+	if kind == Row {
+		return 0
+	}
+	return len(id)
+}
+
 // indexFailures is where ":failures:" begins in name, -1 if nowhere.
 func indexFailures(name []byte) int {
 	for from := 0; ; {

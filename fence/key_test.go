@@ -260,3 +260,16 @@ func TestKeyAllocs(t *testing.T) {
 	})
 	require.Zero(t, allocs)
 }
+
+// TestOwnerOf: every sub-key of a row tells whose it is, and a row that it is none.
+func TestOwnerOf(t *testing.T) {
+	base := AppendBase(nil, []byte("q"))
+	for _, id := range []string{"J", "JOB0NgWEfAEJdA", "a:b", ":", "x:logs:y"} {
+		row := AppendRow(nil, base, []byte(id))
+		require.Zero(t, OwnerOf(row), id)
+		for _, sub := range RowSubs() {
+			require.Equal(t, len(row), OwnerOf(AppendRowSub(nil, base, []byte(id), sub)), "%s of %s", sub, id)
+		}
+	}
+	require.Zero(t, OwnerOf(nil))
+}

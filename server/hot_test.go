@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/echomq/emqd/store"
+	"github.com/echomq/emqd/commands"
 )
 
 // hotDepth is how many requests of one connection a turn brings in what is measured here.
@@ -79,7 +79,7 @@ func newHot(t testing.TB, log bool) *hot {
 	cfg.Install, cfg.Dir, cfg.AppendOnly, cfg.AppendFsync = true, t.TempDir(), log, "no"
 	srv, err := New(cfg, mute())
 	require.NoError(t, err)
-	srv.store = store.New(cfg.Databases, 1)
+	srv.store = commands.NewStore(cfg.Databases, 1)
 	load, err := srv.prepare(context.Background())
 	require.NoError(t, err)
 	if load != nil {

@@ -79,7 +79,7 @@ func (b *bare) start(change ...func(*Config)) error {
 	maps.DeleteFunc(b.digests, func(seq int64, _ store.Digest) bool { return seq > srv.aof.w.Seq() }) // never to be there again
 	b.note()
 	if srv.aof.w.Seq() == 1 {
-		b.digests[0] = store.New(16, 1).Digest(1)
+		b.digests[0] = commands.NewStore(16, 1).Digest(1)
 	}
 	b.acked.Store(srv.aof.w.Synced().Seq) // what it has read is what clients see from now on
 	return nil
@@ -201,7 +201,7 @@ func inspect(fsys aof.FS) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	srv := &Server{store: store.New(16, 1), table: proofTable, clock: newClock(), log: mute()}
+	srv := &Server{store: commands.NewStore(16, 1), table: proofTable, clock: newClock(), log: mute()}
 	srv.call.Reply = new(commands.Reply)
 	if err := files.Replay(&replayer{srv: srv, ctx: context.Background(), now: srv.clock.milli()}); err != nil {
 		return found{}, err

@@ -83,7 +83,7 @@ type Server struct {
 func New(cfg *Config, log *slog.Logger) (*Server, error) {
 	srv := &Server{
 		cfg: cfg, log: log, clock: newClock(),
-		store:    store.New(cfg.Databases, rand.Uint64()),
+		store:    commands.NewStore(cfg.Databases, rand.Uint64()),
 		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(), latency: latencyEvents{},
 		stop: func(error) {}, wake: func() {}, fsys: aof.Disk{},
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {

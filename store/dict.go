@@ -117,46 +117,71 @@ func (d *dict) Insert(key []byte, r ref) {
 	t.put(h, r)
 }
 
-// Replace makes key's slot address r instead; key must be present.
-func (d *dict) Replace(key []byte, r ref) {
+// Replace makes the slot of the entry at old, which is there under key, address r instead.
+func (d *dict) Replace(key []byte, old, r ref) {
 	h := hashOf(key)
-	s := d.slotOf(key, h)
-	*s = h>>48<<48 | uint64(r)
+	tag := h >> 48 << 48
+	for i := range d.t {
+		if t := &d.t[i]; t.count > 0 {
+			if b, j, _ := t.locate(h, tag|uint64(old)); b != nil {
+				b.slot[j] = tag | uint64(r)
+				return
+			}
+		}
+	}
+}
+
+// locate returns the bucket and the place in it of a slot whose content is known, and the bucket before it when it is an
+// overflow bucket; nil when there is none. No entry is looked at.
+func (t *table) locate(h, slot uint64) (b *bucket, j int, before *bucket) {
+	b = &t.buckets[h&uint64(len(t.buckets)-1)]
+	for {
+		for j := range &b.slot {
+			if b.slot[j] == slot {
+				return b, j, before
+			}
+		}
+		if b.next == 0 {
+			return nil, 0, nil
+		}
+		before, b = b, &t.spill[b.next-1]
+	}
 }
 
 // Remove takes key's entry out and returns it, 0 when absent. The block is the caller's to free.
 func (d *dict) Remove(key []byte) ref {
-	d.step()
 	h := hashOf(key)
-	tag := h >> 48
+	s := d.slotOf(key, h)
+	if s == nil {
+		return 0
+	}
+	r := ref(*s) & refMask
+	d.unlink(h, r)
+	return r
+}
+
+// RemoveEntry takes out the entry at r, which is there under key. The block is the caller's to free.
+func (d *dict) RemoveEntry(key []byte, r ref) { d.unlink(hashOf(key), r) }
+
+func (d *dict) unlink(h uint64, r ref) {
+	d.step()
 	for i := range d.t {
 		t := &d.t[i]
 		if t.count == 0 {
 			continue
 		}
-		first := &t.buckets[h&uint64(len(t.buckets)-1)]
-		var before *bucket
-		for b := first; ; {
-			for j := range b.slot {
-				s := b.slot[j]
-				if s>>48 != tag || s == 0 || !d.a.holds(ref(s)&refMask, key) {
-					continue
-				}
-				b.slot[j] = 0
-				t.count--
-				if before != nil && b.empty() {
-					t.dropSpill(before, b)
-				}
-				d.shrink()
-				return ref(s) & refMask
-			}
-			if b.next == 0 {
-				break
-			}
-			before, b = b, &t.spill[b.next-1]
+		b, j, before := t.locate(h, h>>48<<48|uint64(r))
+		if b == nil {
+			continue
 		}
+		b.slot[j] = 0
+		t.count--
+		if before != nil && b.empty() {
+			t.dropSpill(before, b)
+		}
+		d.shrink()
+		return
 	}
-	return 0
 }
 
 func (b *bucket) empty() bool {

@@ -101,6 +101,7 @@ func (d *db) create(s *Store, key []byte, kind Kind, n int, clock uint32) entry 
 	e.setUsed(used)
 	e.setClock(clock)
 	d.keys.Insert(key, r)
+	d.come(s, key)
 	return e
 }
 
@@ -129,14 +130,21 @@ func (d *db) replace(s *Store, e *entry, r ref, b []byte, used int) {
 	at := old.expiry()
 	e.r, e.b = r, b
 	e.setUsed(used)
-	d.keys.Replace(entryKey(e.b), r)
+	d.keys.Replace(entryKey(e.b), old.r, r)
 	if at != 0 {
 		d.expires.Delete(deadline{at, old.r})
 		if e.flags()&flagExpiry != 0 {
 			d.expires.Set(deadline{e.expiry(), r})
 		}
 	}
-	s.a.Free(old.r)
+	s.free(&old)
+}
+
+// free gives the block of an entry that has left the keyspace back. Handles that still have it see by its kind, which
+// nobody who read the entry before has bytes of, that they must look their key up again.
+func (s *Store) free(e *entry) {
+	e.b[0] = byte(KindNone)
+	s.a.Free(e.r)
 }
 
 // setExpiry sets or, with at 0, clears the expiry time. The entry may move.
@@ -187,14 +195,16 @@ func (d *db) remove(s *Store, e *entry) {
 	if at := e.expiry(); at != 0 {
 		d.expires.Delete(deadline{at, e.r})
 	}
-	d.keys.Remove(e.key())
+	key := e.key()
+	d.keys.RemoveEntry(key, e.r)
+	d.leave(s, key)
 	if e.isObject() {
 		if t, ok := s.objects[e.object()].(tenant); ok {
 			t.leave(d, e.object())
 		}
 		s.discard(e.object())
 	}
-	s.a.Free(e.r)
+	s.free(e)
 }
 
 // transfer gives the value of e, with its expiry and access times, to key in the database to, where key must
@@ -209,13 +219,14 @@ func (d *db) transfer(s *Store, e *entry, to *db, key []byte) entry {
 		d.expires.Delete(deadline{at, e.r})
 		to.setExpiry(s, &moved, at)
 	}
-	d.keys.Remove(e.key())
+	d.keys.RemoveEntry(e.key(), e.r)
+	d.leave(s, e.key())
 	if e.isObject() {
 		if t, ok := s.objects[e.object()].(tenant); ok {
 			t.leave(d, e.object())
 			t.settle(to, key, e.object())
 		}
 	}
-	s.a.Free(e.r)
+	s.free(e)
 	return moved
 }

@@ -13,7 +13,7 @@ func (tx *Tx) Flush() {
 	tx.effects.reaches(reachAll, id, id)
 	tx.s.empty(id)
 	tx.Select(id)
-	tx.gen++
+	tx.gen += genTables
 }
 
 // FlushAll removes every key of every database, as Flush does.
@@ -30,7 +30,7 @@ func (tx *Tx) FlushAll() {
 		s.empty(i)
 	}
 	tx.Select(tx.db.id)
-	tx.gen++
+	tx.gen += genTables
 }
 
 // Swap makes the keys of database i those of j and the other way round.
@@ -46,7 +46,7 @@ func (tx *Tx) Swap(i, j int) {
 	dbs[i], dbs[j] = dbs[j], dbs[i]
 	dbs[i].id, dbs[j].id = i, j
 	tx.Select(id)
-	tx.gen++
+	tx.gen += genTables
 }
 
 // recordKeyless records an effect whose first argument is no key; its reach is said next.

@@ -26,7 +26,7 @@ func (h *Hash) Exists() bool {
 // sync looks the entry up again when something in the keyspace has moved.
 func (h *Hash) sync() {
 	if h.gen != h.tx.gen {
-		h.e, h.gen = h.tx.find(h.key), h.tx.gen
+		h.e, h.gen = h.tx.again(&h.e, h.key, h.gen), h.tx.gen
 	}
 }
 
@@ -158,8 +158,13 @@ func (h *Hash) SetAll(pairs ...[]byte) {
 		size += packedSize(len(item))
 	}
 	if h.e.ok() || size > packedBytes || len(pairs) > packedItems {
-		for i := 0; i < len(pairs); i += 2 {
-			h.Set(pairs[i], pairs[i+1])
+		for len(pairs) > 0 {
+			n := min(len(pairs), packedItems) // so that no effect grows without bound
+			h.tx.extend("HSET", h.key, pairs[:n]...)
+			for i := 0; i < n; i += 2 {
+				h.put(pairs[i], pairs[i+1])
+			}
+			pairs = pairs[n:]
 		}
 		return
 	}
@@ -230,6 +235,15 @@ func (h *Hash) trim(n int) {
 	}
 	h.tx.vanish(&h.e)
 	h.e, h.gen = entry{}, h.tx.gen
+}
+
+// Drop removes the key, if it is there.
+func (h *Hash) Drop() {
+	h.sync()
+	if h.e.ok() {
+		h.tx.drop(&h.e)
+		h.e, h.gen = entry{}, h.tx.gen
+	}
 }
 
 // Each calls f for every field until it returns false. f must not change this key.

@@ -120,7 +120,7 @@ func (t *hashTable) set(tx *Tx, field, value []byte) bool {
 	case old == 0:
 		t.d.Insert(field, r)
 	case old != r:
-		t.d.Replace(field, r)
+		t.d.Replace(field, old, r)
 		tx.s.a.Free(old)
 	}
 	t.schedule()
@@ -154,7 +154,7 @@ func (t *hashTable) stamp(tx *Tx, f hashField, at int64) {
 			head += expirySize
 		}
 		putPacked(b[head:], f.value)
-		t.d.Replace(f.name, r)
+		t.d.Replace(f.name, f.r, r)
 		tx.s.a.Free(f.r)
 	}
 	// Add first, then take away: a tree that was never empty allocates nothing.
@@ -215,7 +215,7 @@ func (t *hashTable) remove(tx *Tx, field []byte) {
 	before := t.mem()
 	if r := t.d.Find(field); r != 0 {
 		t.forget(t.load(r))
-		t.d.Remove(field)
+		t.d.RemoveEntry(field, r)
 		tx.s.a.Free(r)
 		t.schedule()
 	}

@@ -31,7 +31,7 @@ func (l *List) Exists() bool {
 // sync looks the entry up again when something in the keyspace has moved.
 func (l *List) sync() {
 	if l.gen != l.tx.gen {
-		l.e, l.gen = l.tx.find(l.key), l.tx.gen
+		l.e, l.gen = l.tx.again(&l.e, l.key, l.gen), l.tx.gen
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *Set) Exists() bool {
 // sync looks the entry up again when something in the keyspace has moved.
 func (s *Set) sync() {
 	if s.gen != s.tx.gen {
-		s.e, s.gen = s.tx.find(s.key), s.tx.gen
+		s.e, s.gen = s.tx.again(&s.e, s.key, s.gen), s.tx.gen
 	}
 }
 

@@ -90,6 +90,7 @@ type Store struct {
 	lazy    []reclaimer
 	retired []*arena // of keyspaces that were emptied as a whole
 	dirty   int64    // changes since the last reset of the counter
+	owner   func(key []byte) int
 }
 
 // db is one numbered database.
@@ -99,6 +100,7 @@ type db struct {
 	expires *btree.BTreeG[deadline]
 	fields  *btree.BTreeG[fieldDeadline]
 	claims  map[string]*int64 // when a job of each queue was last asked for, Unix ms, by the queue's base
+	parts   *parts            // nil while there were none
 	places  map[string]place  // where searches that go on are, by their names
 }
 

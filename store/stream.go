@@ -18,7 +18,7 @@ func (tx *Tx) Stream(key []byte) (Stream, error) {
 // table returns the stream's object, nil when the key is absent.
 func (x *Stream) table() *streamTable {
 	if x.gen != x.tx.gen {
-		x.e, x.gen = x.tx.find(x.key), x.tx.gen
+		x.e, x.gen = x.tx.again(&x.e, x.key, x.gen), x.tx.gen
 	}
 	if !x.e.ok() {
 		return nil

@@ -203,7 +203,7 @@ var (
 // sync looks the entry up again when something in the keyspace has moved.
 func (v *String) sync() {
 	if v.gen != v.tx.gen {
-		v.e, v.gen = v.tx.find(v.key), v.tx.gen
+		v.e, v.gen = v.tx.again(&v.e, v.key, v.gen), v.tx.gen
 	}
 }
 

@@ -244,6 +244,21 @@ func (tx *Tx) find(key []byte) (e entry) {
 	return e
 }
 
+// genTables is what the generation grows by when whole databases change places or go: then no entry that a handle has
+// means anything.
+const genTables = 1 << 32
+
+// again finds the entry of key once more for a handle that has e since the generation gen. While the block of e is in use
+// it is the one, whatever else has moved; not to look for it there saves 4% of a claim's instructions.
+func (tx *Tx) again(e *entry, key []byte, gen uint64) entry {
+	if e.ok() && gen/genTables == tx.gen/genTables && e.kind() != KindNone {
+		if e := tx.s.load(e.r); !tx.s.past(&e, tx.now) {
+			return e
+		}
+	}
+	return tx.find(key)
+}
+
 // findKind is find for a key that must hold kind if anything.
 func (tx *Tx) findKind(key []byte, kind Kind) (entry, error) {
 	e := tx.find(key)

@@ -11,6 +11,11 @@ type ZSet struct {
 	key []byte
 	e   entry
 	gen uint64
+
+	// The member of a large set that was found last, in the generation met: who asks for one mostly takes it out next, or
+	// gives it another score, and is spared to look it up again.
+	met    ref
+	metGen uint64
 }
 
 // ZSet opens key as a sorted set. An absent key opens as an empty one, which the first Add creates; a
@@ -29,7 +34,7 @@ func (z *ZSet) Exists() bool {
 // sync looks the entry up again when something in the keyspace has moved.
 func (z *ZSet) sync() {
 	if z.gen != z.tx.gen {
-		z.e, z.gen = z.tx.find(z.key), z.tx.gen
+		z.e, z.gen = z.tx.again(&z.e, z.key, z.gen), z.tx.gen
 	}
 }
 
@@ -44,6 +49,18 @@ func (z *ZSet) table() *zsetTable {
 		return nil
 	}
 	return z.tx.s.objects[z.e.object()].(*zsetTable)
+}
+
+// find returns the block and the score of a member of the large form, 0 when it is absent.
+func (z *ZSet) find(t *zsetTable, member []byte) (ref, float64) {
+	if z.met == 0 || z.metGen != z.tx.gen || !t.has(z.met, member) {
+		z.met, z.metGen = t.d.Find(member), z.tx.gen
+	}
+	if z.met == 0 {
+		return 0, 0
+	}
+	_, score := t.scored(z.met)
+	return z.met, score
 }
 
 // Len returns the number of members.
@@ -74,7 +91,7 @@ func (z *ZSet) Score(member []byte) (score float64, ok bool) {
 		return 0, false
 	}
 	if t := z.table(); t != nil {
-		r, score := t.find(member)
+		r, score := z.find(t, member)
 		return score, r != 0
 	}
 	_, to, _, score := packedMember(z.e.value(), member)
@@ -88,7 +105,7 @@ func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
 		return 0, 0, false
 	}
 	if t := z.table(); t != nil {
-		r, score := t.find(member)
+		r, score := z.find(t, member)
 		if r == 0 {
 			return 0, 0, false
 		}
@@ -111,6 +128,7 @@ func (z *ZSet) At(rank int) (member []byte, score float64, ok bool) {
 	}
 	if t := z.table(); t != nil {
 		r, score := t.t.at(rank)
+		z.met, z.metGen = r, z.tx.gen
 		return t.t.member(r), score, true
 	}
 	v := z.e.value()

@@ -71,7 +71,7 @@ func (z *ZSet) addPacked(member []byte, score float64) {
 
 func (z *ZSet) addTable(t *zsetTable, member []byte, score float64) (added, changed bool) {
 	tx := z.tx
-	r, old := t.find(member)
+	r, old := z.find(t, member)
 	if r != 0 {
 		if old == score {
 			return false, false
@@ -114,7 +114,7 @@ func (z *ZSet) Remove(member []byte) bool {
 	}
 	tx := z.tx
 	if t := z.table(); t != nil {
-		r, score := t.find(member)
+		r, score := z.find(t, member)
 		if r == 0 {
 			return false
 		}

@@ -21,15 +21,9 @@ func (z *zsetTable) scored(r ref) (member []byte, score float64) {
 	return b[1+w : at : at], scoreOf(b[at:])
 }
 
-// find returns a member's block and score, 0 when it is absent.
-func (z *zsetTable) find(member []byte) (ref, float64) {
-	r := z.d.Find(member)
-	if r == 0 {
-		return 0, 0
-	}
-	b := z.d.a.Bytes(r)
-	n, w := uvarint(b[1:])
-	return r, scoreOf(b[1+w+n:])
+// has reports whether the block at r, of which at least the kind can be read, is that of the member.
+func (z *zsetTable) has(r ref, member []byte) bool {
+	return z.d.a.Bytes(r)[0] != memberGone && z.d.a.holds(r, member)
 }
 
 // add stores a member that is not there.
@@ -61,17 +55,25 @@ func (z *zsetTable) change(r ref, old, score float64) {
 func (z *zsetTable) remove(s *Store, r ref, member []byte, score float64) {
 	before := z.mem()
 	z.t.remove(score, r)
-	z.d.Remove(member)
-	s.a.Free(r)
+	z.d.RemoveEntry(member, r)
+	z.free(s, r)
 	s.resized(before, z.mem())
+}
+
+// memberGone is in the place of a member's kind when it has left its set and its block waits to be reused.
+const memberGone = 0xff
+
+func (z *zsetTable) free(s *Store, r ref) {
+	z.d.a.Bytes(r)[0] = memberGone
+	s.a.Free(r)
 }
 
 // removeRange takes out n members from the given rank on.
 func (z *zsetTable) removeRange(s *Store, rank, n int) {
 	before := z.mem()
 	z.t.each(rank, n, false, func(r ref, _ float64) bool {
-		z.d.Remove(z.t.member(r))
-		s.a.Free(r)
+		z.d.RemoveEntry(z.t.member(r), r)
+		z.free(s, r)
 		return true
 	})
 	z.t.removeRange(rank, n)

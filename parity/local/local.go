@@ -49,7 +49,7 @@ func New(table *commands.Table, seed uint64) *Target {
 
 // Reset empties everything and sets the clock to Start.
 func (t *Target) Reset(proto int) error {
-	t.s = store.New(Databases, t.seed)
+	t.s = commands.NewStore(Databases, t.seed)
 	t.s.Poison()
 	t.s.Listen(true)
 	t.now, t.db, t.proto = Start, 0, proto
