@@ -28,12 +28,13 @@ type aofLog struct {
 	filling chan error // of the region up to fillTo, in the background
 	fillTo  int64
 
-	broken   error // why the increment is not trusted
-	tight    bool
-	retryAt  int64 // Unix ms of the next attempt to get well
-	retries  int
-	renewing bool // the data in memory is being written anew
-	stats    aofStats
+	broken    error // why the increment is not trusted
+	tight     bool
+	retryAt   int64 // Unix ms of the next attempt to get well
+	retries   int
+	renewing  bool // the data in memory is being written anew
+	reserving bool // the reserve is being made again
+	stats     aofStats
 }
 
 // aofStats are what INFO tells of the log.
@@ -153,10 +154,10 @@ func (l *aofLog) squeeze() {
 	l.extend(reserveBytes / 2)
 }
 
-// extend fills a little ahead, now.
-func (l *aofLog) extend(size int64) bool {
+// extend fills a little ahead, now: what waits to be written may need it.
+func (l *aofLog) extend(size int64) {
 	if l.filling != nil || l.w.Err() != nil {
-		return false
+		return
 	}
 	from, to := l.w.More(size)
 	err := aof.Fill(l.w.Side(), from, to)
@@ -165,7 +166,6 @@ func (l *aofLog) extend(size int64) bool {
 	} else if !errors.Is(err, aof.ErrFull) {
 		l.fail(err)
 	}
-	return err == nil
 }
 
 // fillAhead fills the region ahead in the background when little is left.
@@ -173,10 +173,13 @@ func (l *aofLog) fillAhead() {
 	if l.filling != nil || l.tight {
 		return
 	}
-	from, to, ok := l.w.Ahead()
-	if !ok {
-		return
+	if from, to, ok := l.w.Ahead(); ok {
+		l.fill(from, to)
 	}
+}
+
+// fill fills a region ahead in the background.
+func (l *aofLog) fill(from, to int64) {
 	f, done := l.w.Side(), make(chan error, 1)
 	l.filling, l.fillTo = done, to
 	go func() {
@@ -199,8 +202,12 @@ func (l *aofLog) reap() {
 func (l *aofLog) filled(err error) {
 	l.filling = nil
 	switch {
+	case l.broken != nil: // the file is given up
 	case err == nil:
 		l.w.Filled(l.fillTo)
+		if l.tight {
+			l.retryAt = l.srv.now // there is room again
+		}
 	case errors.Is(err, aof.ErrFull):
 		l.squeeze()
 	default:
@@ -218,9 +225,7 @@ func (l *aofLog) cron() {
 	} else if l.syncing && l.srv.now-l.syncAt >= 2000 {
 		l.stats.delayed++
 	}
-	if (l.broken != nil || l.tight) && l.srv.now >= l.retryAt && !l.renewing {
-		l.retries++
-		l.retryAt = l.srv.now + min(int64(1000)<<min(l.retries, 6), 30_000)
+	if (l.broken != nil || l.tight) && l.srv.now >= l.retryAt {
 		l.recover()
 	}
 }

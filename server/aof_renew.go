@@ -1,22 +1,24 @@
 package server
 
 import (
-	"bufio"
 	"errors"
-	"io"
+	"sync"
 	"time"
 
 	"github.com/echomq/emqd/store/aof"
 )
 
-// recover tries to get well after the disk was full or a write or sync has failed.
+// recover tries to get well after the disk was full or a write or sync has failed. It waits for the disk no longer than
+// a write does.
 func (l *aofLog) recover() {
 	if l.broken != nil {
-		if w := l.srv.works.now; w != nil && w.rewrite {
-			w.cancel() // it uses the same files
-			return
+		if l.giveUpWork() {
+			l.again()
+			l.renew()
 		}
-		l.renew()
+		return
+	}
+	if l.filling != nil || l.reserving {
 		return
 	}
 	if l.w.Buffered() > 0 {
@@ -24,87 +26,172 @@ func (l *aofLog) recover() {
 			l.fail(err)
 		}
 	}
-	if l.w.Buffered() > 0 || l.broken != nil || l.w.Room() < roomAgain && !l.extend(roomAgain) {
-		return
+	l.again()
+	switch {
+	case l.w.Buffered() > 0 || l.broken != nil:
+	case l.w.Room() < roomAgain:
+		l.fill(l.w.More(roomAgain))
+	default:
+		l.reserve()
 	}
-	if err := l.files.Reserve(reserveBytes); err != nil {
-		return // still too little
+}
+
+// again decides when the next attempt to get well comes.
+func (l *aofLog) again() {
+	l.retries++
+	l.retryAt = l.srv.now + min(int64(1000)<<min(l.retries, 6), 30_000)
+}
+
+// giveUpWork ends the work that uses the files of the log, and reports whether none does. A snapshot is begun again later.
+func (l *aofLog) giveUpWork() bool {
+	works := &l.srv.works
+	if w := works.now; w != nil && !l.renewing {
+		works.saveDue = works.saveDue || !w.rewrite
+		w.cancel()
 	}
-	l.tight, l.retries = false, 0
-	l.srv.log.Info("the disk of the log has room again: nothing is refused any more")
+	return works.now == nil && !works.closed
 }
 
 // roomAgain is how many bytes must be free for records before new work is let in again.
 const roomAgain = 256 << 10
 
-// renew writes the data in memory as a new base with a new increment. No write is let in while the log is broken, so
-// the data stands still; reads go on between the parts of the work.
-func (l *aofLog) renew() {
-	for l.srv.store.Reclaim(1 << 16) { // a table that is being resized would be met twice by a scan
-	}
-	f, item, err := l.files.Base()
-	if err != nil {
-		l.srv.log.Error("the data cannot be written anew yet", "error", err)
+// reserve makes the reserve again in the background. When that is done, the disk is not full any more.
+func (l *aofLog) reserve() {
+	if l.srv.works.closed {
 		return
 	}
-	l.renewing = true
-	go func() {
-		err := l.writeBase(f)
-		size, sizeErr := f.Size()
-		err = errors.Join(err, sizeErr, f.Close())
+	l.reserving = true
+	l.srv.works.running.Go(func() {
+		err := l.files.Reserve(reserveBytes)
 		l.srv.mu.Lock()
 		defer l.srv.mu.Unlock()
-		l.renewed(item, size, err)
-	}()
-}
-
-// writeBase fills the file of a base. It takes the keyspace lock for a few milliseconds at a time.
-func (l *aofLog) writeBase(f aof.File) error {
-	srv := l.srv
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	held := time.Now()
-	n := &snapshot{store: srv.store, now: srv.clock.milli(), seq: l.w.Seq(), base: true, plain: !srv.cfg.RDBCompression, pause: func() {
-		if time.Since(held) > 2*time.Millisecond {
-			srv.mu.Unlock()
-			time.Sleep(200 * time.Microsecond)
-			srv.mu.Lock()
-			held = time.Now()
+		l.reserving = false
+		if err != nil || l.broken != nil {
+			return // still too little
 		}
-	}}
-	out := bufio.NewWriterSize(io.NewOffsetWriter(f, 0), 1<<20)
-	if err := n.write(out); err != nil {
-		return err
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	return f.Sync()
+		l.tight, l.retries = false, 0
+		l.srv.log.Info("the disk of the log has room again: nothing is refused any more")
+	})
 }
 
-// renewed puts a new base in force, when it was written.
-func (l *aofLog) renewed(item aof.Item, size int64, err error) {
-	l.renewing = false
-	var w *aof.Writer
-	if err == nil {
-		w, err = l.files.Replace(item, l.srv.store.Epoch, l.w.Seq()+1, newSalt())
-	} else if e := l.files.Discard(item); e != nil {
-		l.srv.log.Warn("cannot remove an unfinished base", "file", item.Name, "error", e)
+// renewal is the data in memory on its way to a new base and increment.
+type renewal struct {
+	l       *aofLog
+	epoch   int64
+	seq     int64      // of the last record that the data holds
+	salt    uint32     // of the new increment
+	filling chan error // of the file that is given up
+	base    aof.Item
+	size    int64
+	writer  *aof.Writer
+}
+
+// renew begins to write the data in memory as a new base with a new increment. No write is let in while the log is broken, so
+// the data stands still; reads go on. What is done to files is done in the background, without the keyspace lock.
+func (l *aofLog) renew() {
+	r := &renewal{l: l, epoch: l.srv.store.Epoch, seq: l.w.Seq(), salt: newSalt(), filling: l.filling}
+	l.filling, l.renewing = nil, true
+	l.srv.begin(true, r.run, r.done)
+}
+
+func (r *renewal) run(w *work) error {
+	files := r.l.files
+	if r.filling != nil {
+		<-r.filling
 	}
-	if w == nil {
+	f, item, err := files.Base()
+	if err != nil {
+		return err
+	}
+	r.base = item
+	out := &looseWriter{w: w, mu: &r.l.srv.mu, to: pacedWriter{f: f}}
+	r.l.writeBase(out, r.seq)
+	r.size = out.to.at
+	if err := errors.Join(out.err, f.Close()); err != nil {
+		return errors.Join(err, files.Discard(item))
+	}
+	r.writer, err = files.Replace(item, r.epoch, r.seq+1, r.salt)
+	return err
+}
+
+// done lets the records go on in the new increment, when there is one.
+func (r *renewal) done(_ *work, err error) {
+	l := r.l
+	l.renewing = false
+	if r.writer == nil {
 		l.srv.log.Error("the data cannot be written anew yet", "error", err)
 		return
 	}
 	if err != nil {
 		l.srv.log.Warn("cannot remove the old files of the log", "error", err)
 	}
-	if l.filling != nil {
-		<-l.filling // of the file that is given up
-		l.filling = nil
-	}
 	l.w.Abandon()
-	l.w, l.broken, l.tight, l.retries = w, nil, false, 0
+	l.w, l.broken, l.tight, l.retries = r.writer, nil, false, 0
 	l.stats.renewals++
-	l.stats.base, l.stats.others = size, size
-	l.srv.log.Info("the data is written anew: writes are let in again", "base", item.Name, "increment", w.Name())
+	l.stats.base, l.stats.others = r.size, r.size
+	l.srv.log.Info("the data is written anew: writes are let in again", "base", r.base.Name, "increment", l.w.Name())
+}
+
+// writeBase writes all data as a base. It takes the keyspace lock for a few milliseconds at a time.
+func (l *aofLog) writeBase(out *looseWriter, seq int64) {
+	srv := l.srv
+	out.take()
+	for srv.store.Reclaim(1 << 12) { // a table that is being resized would be met twice by a scan
+		out.rest()
+	}
+	n := &snapshot{store: srv.store, now: srv.clock.milli(), seq: seq, base: true, plain: !srv.cfg.RDBCompression}
+	n.pause = func() {
+		out.w.keys.Store(n.keys)
+		out.rest()
+	}
+	err := n.write(out)
+	out.give()
+	if out.err == nil {
+		out.err = err
+	}
+	if out.err == nil {
+		out.err = out.to.close()
+	}
+}
+
+// looseWriter takes bytes from one who holds the keyspace lock, and puts them in a file while nobody does.
+type looseWriter struct {
+	w   *work
+	mu  sync.Locker
+	to  pacedWriter
+	buf []byte
+	at  time.Time // when the lock was taken
+	err error
+}
+
+// Write is io.Writer's.
+func (o *looseWriter) Write(b []byte) (int, error) {
+	o.buf = append(o.buf, b...)
+	return len(b), o.err
+}
+
+func (o *looseWriter) take() {
+	o.mu.Lock()
+	o.at = time.Now()
+}
+
+// give ends the holding of the lock and writes what was taken meanwhile.
+func (o *looseWriter) give() {
+	o.mu.Unlock()
+	if err := o.w.ctx.Err(); err != nil && o.err == nil {
+		o.err = err
+	}
+	if o.err == nil {
+		_, o.err = o.to.Write(o.buf)
+	}
+	o.buf = o.buf[:0]
+}
+
+// rest lets others have the lock when it is time.
+func (o *looseWriter) rest() {
+	if time.Since(o.at) > 2*time.Millisecond || len(o.buf) > pacedPart {
+		o.give()
+		time.Sleep(200 * time.Microsecond)
+		o.take()
+	}
 }

@@ -24,11 +24,13 @@ func (b *bare) rewriteNow() {
 // heal lets the node try to get well, as its timer does.
 func (b *bare) heal() {
 	l := b.srv.aof
-	for renewing := true; renewing; runtime.Gosched() {
+	for steps := 0; steps < 4; runtime.Gosched() {
 		b.srv.mu.Lock()
-		l.retryAt = 0
-		l.cron()
-		renewing = l.renewing
+		if l.filling == nil && !l.reserving && b.srv.works.now == nil { // what the last step began is done
+			steps++
+			l.retryAt = 0
+			l.cron()
+		}
 		b.srv.mu.Unlock()
 	}
 	b.srv.mu.Lock()

@@ -85,7 +85,7 @@ func (srv *Server) endWorks() {
 // cron begins works that are due.
 func (srv *Server) worksCron() {
 	w := &srv.works
-	if w.now != nil || w.closed || srv.loading != nil {
+	if w.now != nil || w.closed || srv.loading != nil || srv.aof != nil && srv.aof.broken != nil {
 		return
 	}
 	switch {
@@ -219,6 +219,10 @@ func (srv *Server) saveBehind() {
 			return err
 		})
 	}, func(w *work, err error) {
+		if errors.Is(err, context.Canceled) {
+			srv.log.Info("the snapshot is not written: that was given up")
+			return
+		}
 		srv.savedTo(w.began, dirty, err)
 		works.saveBad = err != nil
 	})

@@ -192,6 +192,8 @@ func TestBackup(t *testing.T) {
 	p.dial(t).fill(t, 2000)
 	c := p.dial(t)
 	var acknowledged, stop atomic.Int64
+	require.Equal(t, ":1", c.do(t, "INCR n"))
+	acknowledged.Store(1)
 	done := make(chan error, 1)
 	go func() {
 		for stop.Load() == 0 {
