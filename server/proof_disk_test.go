@@ -24,10 +24,11 @@ type disk struct {
 	fail func(op *diskOp) error // asked before each operation; short means that half of a write is done
 }
 
-// span says which records a crash may leave: all that were acknowledged, none that were not written.
+// span says which records a crash may leave, by the numbers of the last ones: all that were to be durable, the end of the process
+// alone all that were answered, and none that were not written.
 type span struct {
-	acked, written int64
-	epoch          int64 // of the node that serves, 0 while it starts
+	acked, answered, written int64
+	epoch                    int64 // of the node that serves, 0 while it starts
 }
 
 type inode struct {
