@@ -75,12 +75,9 @@ func restoreRDB(cfg *Config, src, dir string) (aof.State, error) {
 	if err != nil {
 		return state, err
 	}
-	files, err := aof.Open(aof.Disk{}, dir, cfg.AppendFilename, false)
+	files, err := aof.Vacant(aof.Disk{}, dir, cfg.AppendFilename)
 	if err != nil {
 		return state, err
-	}
-	if !files.Fresh() {
-		return state, fmt.Errorf("there is a log in %s already", dir)
 	}
 	return state, errors.Join(files.Import(src), files.Adopt())
 }

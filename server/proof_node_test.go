@@ -29,8 +29,8 @@ type bare struct {
 	d   *disk
 
 	digests  map[int64]store.Digest // of the keyspace, by the number of the last record
-	acked    atomic.Int64 // number of the last record that power loss may not take
-	answered atomic.Int64 // of the last one that the end of the process may not take
+	acked    atomic.Int64           // number of the last record that power loss may not take
+	answered atomic.Int64           // of the last one that the end of the process may not take
 	written  atomic.Int64
 	epoch    atomic.Int64
 	rand     *rand.Rand

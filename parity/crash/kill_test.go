@@ -134,8 +134,16 @@ func seeded(t *testing.T, flag string, s uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(s, 0))
 }
 
-// TestKill kills emqd at random moments, also while it starts and while it writes its log anew, under producers and
-// workers that keep account of what was acknowledged: no job is lost, none is completed twice, no token is given twice.
+// begun asks the node for a work that goes on beside serving. One may be running by itself.
+func (k *killed) begun(command string) {
+	c, _ := k.dial(0)
+	_, _ = c.do(command)
+	c.leave()
+}
+
+// TestKill kills emqd at random moments, also while it starts, while it writes its log anew or a snapshot, and while it is
+// backed up, under producers and workers that keep account of what was acknowledged: no job is lost, none is completed
+// twice, no token is given twice; a snapshot or backup is whole or not there.
 func TestKill(t *testing.T) {
 	r := seeded(t, "seed", *seed)
 	n := *rounds
@@ -174,18 +182,30 @@ func TestKill(t *testing.T) {
 	all.Go(func() { l.mend(k) })
 	var starts []time.Duration
 	early, rewrites := 0, 0
+	copies := &copies{t: t, k: k, dest: filepath.Join(dir, "backup")}
 	for range n {
-		rewriting := r.IntN(3) == 0
-		if rewriting {
+		wait := 60 * time.Millisecond
+		what := r.IntN(8)
+		switch what {
+		case 0, 1:
 			rewrites++
-			c, _ := k.dial(0)
-			_, _ = c.do("BGREWRITEAOF") // one may be running by itself
-			c.leave()
-			<-time.After(time.Duration(r.Int64N(int64(60 * time.Millisecond))))
-		} else {
-			<-time.After(time.Duration(r.Int64N(int64(500 * time.Millisecond))))
+			k.begun("BGREWRITEAOF")
+		case 2, 3:
+			copies.snapshots++
+			k.begun("BGSAVE")
+			wait = 300 * time.Millisecond
+		case 4, 5:
+			copies.begin()
+			wait = 120 * time.Millisecond
+		default:
+			wait = 500 * time.Millisecond
 		}
+		<-time.After(time.Duration(r.Int64N(int64(wait))))
 		k.kill()
+		if what == 4 || what == 5 {
+			copies.end(r.IntN(2) == 0)
+		}
+		copies.look()
 		for r.IntN(4) == 0 {
 			early++
 			k.begin()
@@ -208,8 +228,9 @@ func TestKill(t *testing.T) {
 	size, _ := exec.Command("du", "-sk", k.dir).Output() // for the report alone
 	slices.Sort(starts)
 	t.Logf("%d kills, %d more while it started, %d while the log was written anew", n, early, rewrites)
-	t.Logf("start until it serves: p50 %v, max %v; %d kB on the disk", starts[len(starts)/2].Round(time.Millisecond),
-		starts[len(starts)-1].Round(time.Millisecond), kilobytes(size))
+	t.Log(copies.report())
+	t.Logf("start until it serves: min %v, median %v, max %v; %d kB on the disk", starts[0].Round(time.Millisecond),
+		starts[len(starts)/2].Round(time.Millisecond), starts[len(starts)-1].Round(time.Millisecond), kilobytes(size))
 	t.Log(l.report())
 	require.NoError(t, k.cmd.Process.Kill())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/echomq/emqd/store/rdb"
@@ -127,17 +128,11 @@ func (v *View) Close() error {
 	return err
 }
 
-// Copy makes a log of the same content in the directory dir, which has no log, and reads it all again to see that it is
-// good.
+// Copy makes a log of the same content in the directory dir, which is Vacant. Before it is a log it is read again to see that
+// it is good.
 func (v *View) Copy(dir string) (State, error) {
-	to, err := Open(v.fs, dir, v.prefix, false)
+	to, err := Vacant(v.fs, dir, v.prefix)
 	if err != nil {
-		return State{}, err
-	}
-	if !to.Fresh() {
-		return State{}, fmt.Errorf("there is a log in %s already", dir)
-	}
-	if err := v.fs.MakeDir(dir); err != nil {
 		return State{}, err
 	}
 	for _, it := range v.files() {
@@ -148,10 +143,14 @@ func (v *View) Copy(dir string) (State, error) {
 	if err := v.fs.SyncDir(dir); err != nil {
 		return State{}, err
 	}
-	if err := to.Commit(v.Manifest()); err != nil {
+	copied, err := Part(v.fs, dir, v.prefix, v.Manifest(), 0)
+	if err == nil {
+		err = copied.Replay(nothing{})
+	}
+	if err != nil {
 		return State{}, err
 	}
-	return Verify(v.fs, dir, v.prefix)
+	return copied.State(), to.adopt(v.Manifest())
 }
 
 // take copies a file into the directory of the log.
@@ -167,8 +166,56 @@ func (l *Log) take(name string, from *heldFile) error {
 	return errors.Join(err, out.Close())
 }
 
-// Adopt makes the RDB file that Import has copied the log, which is to be started later.
-func (l *Log) Adopt() error { return l.Commit(l.Manifest()) }
+// copyMark is a file that tells that a copy of a log is being made in its directory.
+func copyMark(prefix string) string { return "temp-" + prefix + ".copy" }
+
+// Vacant makes the directory dir ready to take a copy of a log. It has none, or one that was not finished, which is
+// removed. Until the copy is adopted no start takes it for a log.
+func Vacant(fsys FS, dir, prefix string) (*Log, error) {
+	mark := filepath.Join(dir, copyMark(prefix))
+	names, err := fsys.Names(dir)
+	if err != nil && !missing(err) {
+		return nil, err
+	}
+	marked := slices.Contains(names, copyMark(prefix))
+	if marked && !slices.Contains(names, manifestName(prefix)) {
+		for _, name := range names {
+			if _, _, ok := partOf(prefix, name); ok {
+				if err := fsys.Remove(filepath.Join(dir, name)); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	l, err := Open(fsys, dir, prefix, false)
+	if err != nil {
+		return nil, err
+	}
+	if !l.Fresh() {
+		return nil, fmt.Errorf("there is a log in %s already", dir)
+	}
+	if err := l.makeDir(); err != nil || marked {
+		return l, err
+	}
+	f, err := fsys.Create(mark)
+	if err == nil {
+		err = errors.Join(f.Close(), fsys.SyncDir(dir))
+	}
+	return l, err
+}
+
+// Adopt makes the RDB file that Import has copied the log, which is to be started later. The directory was Vacant.
+func (l *Log) Adopt() error { return l.adopt(l.Manifest()) }
+
+func (l *Log) adopt(m Manifest) error {
+	if err := l.Commit(m); err != nil {
+		return err
+	}
+	if err := l.fs.Remove(l.path(copyMark(l.prefix))); err != nil {
+		return err
+	}
+	return l.fs.SyncDir(l.dir)
+}
 
 // Verify reads a log and does nothing with it.
 func Verify(fsys FS, dir, prefix string) (State, error) {

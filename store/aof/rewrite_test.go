@@ -104,3 +104,47 @@ func TestView(t *testing.T) {
 	var damage *aof.Damage
 	require.ErrorAs(t, err, &damage)
 }
+
+// TestCrashInCopy plays crashes and kills before every operation of a copy: there is a whole copy or none, and a copy that was
+// not finished is made again.
+func TestCrashInCopy(t *testing.T) {
+	fsys := memfs.New()
+	l, w, _ := begin(t, fsys)
+	f := newFeed()
+	f.tx(w, 0, set("before"))
+	require.NoError(t, w.Sync())
+	staged, err := l.Stage(w.Epoch(), 1)
+	require.NoError(t, err)
+	old := w
+	w = staged.Begin(w)
+	require.NoError(t, old.Seal())
+	f.tx(w, 0, set("behind"))
+	require.NoError(t, w.Sync())
+	view, err := aof.OpenView(fsys, dir, prefix)
+	require.NoError(t, err)
+	fsys.Record(func() int64 { return 0 })
+	want, err := view.Copy("/copy/there")
+	fsys.Record(nil)
+	require.NoError(t, err)
+	whole := 0
+	for _, s := range fsys.States() {
+		for _, after := range []*memfs.FS{s.Alive, s.Crashed} {
+			_, err := aof.Open(after, "/copy/there", prefix, false)
+			got, _ := aof.Verify(after, "/copy/there", prefix)
+			if err == nil && got.Records > 0 {
+				whole++
+				require.Equal(t, want, got, s.Before)
+				continue
+			}
+			again, err := aof.OpenView(after, dir, prefix)
+			require.NoError(t, err, s.Before)
+			got, err = again.Copy("/copy/there")
+			require.NoError(t, err, s.Before)
+			require.Equal(t, want, got, s.Before)
+			require.NoError(t, again.Close())
+		}
+	}
+	require.Greater(t, len(fsys.States()), 20)
+	require.Positive(t, whole)
+	require.NoError(t, view.Close())
+}

@@ -13,14 +13,8 @@ import (
 // garbage after it is moved to a file beside it, a new increment with the node epoch epoch is opened, and files that
 // are left over are removed. salt is random.
 func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
-	if err := l.fs.MakeDir(l.dir); err != nil {
+	if err := l.makeDir(); err != nil {
 		return nil, err
-	}
-	if l.fresh { // the directory, and the one above it, may be new themselves
-		if err := l.fs.SyncDir(filepath.Dir(l.dir)); err != nil {
-			return nil, err
-		}
-		_ = l.fs.SyncDir(filepath.Dir(filepath.Dir(l.dir))) // it may be one that we may not read, and then is not ours
 	}
 	if err := l.mend(); err != nil {
 		return nil, fmt.Errorf("the end of the last increment: %w", err)
@@ -45,6 +39,16 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 		return nil, err
 	}
 	return w, l.Clean()
+}
+
+// makeDir makes the directory, durably when the log is fresh: it, and the one above it, may be new themselves.
+func (l *Log) makeDir() error {
+	err := l.fs.MakeDir(l.dir)
+	if err == nil && l.fresh {
+		err = l.fs.SyncDir(filepath.Dir(l.dir))
+		_ = l.fs.SyncDir(filepath.Dir(filepath.Dir(l.dir))) // it may be one that we may not read, and then is not ours
+	}
+	return err
 }
 
 // mend cuts the last increment to its good part, makes that durable and ends it.
