@@ -45,6 +45,11 @@ func broken(t *testing.T) (*logged, *client, *slow) {
 	for range 3000 {
 		require.Equal(t, "+OK\r\n", c.next())
 	}
+	for filling := true; filling; runtime.Gosched() { // in the background of what was written
+		n.srv.mu.Lock()
+		filling = n.srv.aof.filling != nil
+		n.srv.mu.Unlock()
+	}
 	s := &slow{began: make(chan string), leave: make(chan struct{})}
 	fsys.SetFail(func(op, _ string) error {
 		if op == "sync" {
