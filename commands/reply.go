@@ -226,8 +226,16 @@ func (r *Reply) Raw(b []byte) { r.buf = append(r.buf, b...) }
 func (r *Reply) RESP3() bool { return r.resp3 }
 
 func (r *Reply) head(kind byte, n int64) {
-	if n >= 0 && n < 10 {
+	switch {
+	case n < 0 || n >= 1000:
+	case n < 10:
 		r.buf = append(r.buf, kind, byte('0'+n), '\r', '\n')
+		return
+	case n < 100:
+		r.buf = append(r.buf, kind, byte('0'+n/10), byte('0'+n%10), '\r', '\n')
+		return
+	default:
+		r.buf = append(r.buf, kind, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10), '\r', '\n')
 		return
 	}
 	r.buf = append(r.buf, kind)
