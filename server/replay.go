@@ -51,6 +51,13 @@ func (r *replayer) Key(e *rdb.Entry) error {
 	return nil
 }
 
+// Expect is aof.Reader's.
+func (r *replayer) Expect(db int, keys int64) {
+	if db < r.srv.store.Databases() {
+		r.srv.store.Reserve(db, int(keys))
+	}
+}
+
 // Record is aof.Reader's.
 func (r *replayer) Record(rec *aof.Record) error {
 	if r.stopped != nil {

@@ -249,6 +249,21 @@ func (d *dict) resize(n int) {
 	d.step()
 }
 
+// reserve makes the table large enough for n entries at once. It is not for a table that an iteration is in.
+func (d *dict) reserve(n int) {
+	want := minBuckets
+	for want*slots*3/4 < n {
+		want *= 2
+	}
+	for d.move(1 << 10) {
+	}
+	if want > len(d.t[0].buckets) {
+		d.resize(want)
+		for d.move(1 << 10) {
+		}
+	}
+}
+
 // step moves a little of an unfinished resize.
 func (d *dict) step() {
 	if d.moving >= 0 && d.paused == 0 {

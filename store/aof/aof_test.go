@@ -42,6 +42,8 @@ func (c *collector) Record(r *aof.Record) error {
 	return nil
 }
 
+func (c *collector) Expect(int, int64) {}
+
 func (c *collector) Progress(int64) {}
 
 // load opens and replays the log in fsys.

@@ -246,6 +246,9 @@ func (nothing) Key(*rdb.Entry) error { return nil }
 // Record is Reader's.
 func (nothing) Record(*Record) error { return nil }
 
+// Expect is Reader's.
+func (nothing) Expect(int, int64) {}
+
 // Progress is Reader's.
 func (nothing) Progress(int64) {}
 

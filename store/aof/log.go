@@ -44,6 +44,9 @@ type Reader interface {
 	Key(e *rdb.Entry) error
 	// Record takes the commands of one transaction.
 	Record(r *Record) error
+	// Expect is told how many keys a database of an RDB base is going to have: a hint, which is never more than could be in
+	// the file.
+	Expect(db int, keys int64)
 	// Progress is told now and then how many bytes have been read.
 	Progress(bytes int64)
 }
@@ -342,22 +345,23 @@ func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, err
 		return 0, fmt.Errorf("the base %s: %w", it.Name, err)
 	}
 	l.watchAux(in)
-	for {
-		e, err := in.Next()
-		if err == io.EOF {
-			return in.Offset(), nil
-		}
-		if err != nil {
-			return 0, fmt.Errorf("the base %s is damaged: %w", it.Name, err)
-		}
+	const least = 3 // bytes of a key: its type, and the lengths of its name and value
+	in.OnResize = func(db int, keys, _ uint64) { r.Expect(db, int64(min(keys, uint64(size)/least))) }
+	var refused error
+	err = in.EachAhead(func(e *rdb.Entry) error {
 		l.state.Keys++
 		if err := r.Key(e); err != nil {
-			return 0, fmt.Errorf("the base %s, key %q: %w", it.Name, e.Key[:min(len(e.Key), 128)], err)
+			refused = fmt.Errorf("the base %s, key %q: %w", it.Name, e.Key[:min(len(e.Key), 128)], err)
 		}
-		if l.state.Keys%1024 == 0 {
-			r.Progress(done + in.Offset())
-		}
+		return refused
+	}, func(at int64) { r.Progress(done + at) })
+	switch {
+	case refused != nil:
+		return 0, refused
+	case err != nil:
+		return 0, fmt.Errorf("the base %s is damaged: %w", it.Name, err)
 	}
+	return in.Offset(), nil
 }
 
 // Snapshot returns a log that is one RDB file and is only read.

@@ -10,7 +10,7 @@ import (
 )
 
 // benchFile writes keys of the kinds that queues have.
-func benchFile(b *testing.B, keys int) []byte {
+func benchFile(b testing.TB, keys int) []byte {
 	var buf bytes.Buffer
 	w, err := NewWriter(&buf, Version80)
 	require.NoError(b, err)

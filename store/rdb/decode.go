@@ -15,10 +15,28 @@ type decoder struct {
 	fields []Field
 	scored []Scored
 	dup    dupTable
+	keep   bool // values stay valid when others are decoded
 }
 
 // kept is the most elements of scratch that outlive one value.
 const kept = 1 << 16
+
+// next makes the decoder ready for the next value, which takes the memory of those before unless they are kept.
+func (d *decoder) next() {
+	if !d.keep {
+		d.reset()
+		return
+	}
+	d.items, d.fields, d.scored = d.items[len(d.items):], d.fields[len(d.fields):], d.scored[len(d.scored):]
+	d.dup.reset()
+}
+
+// forget makes the memory of what was read between two values available again.
+func (d *decoder) forget() {
+	if !d.keep {
+		d.arena.reset()
+	}
+}
 
 // reset makes the memory of the values decoded so far available again.
 func (d *decoder) reset() {

@@ -110,7 +110,7 @@ func (r *Reader) Each(fn func(*Entry) error) error {
 // the underlying reader; they are final.
 func (r *Reader) Next() (*Entry, error) {
 	for r.d.err == nil && !r.ended {
-		r.d.reset()
+		r.d.next()
 		r.entry = Entry{DB: r.db}
 		typ, ok := r.opcodes()
 		if r.d.err != nil || !ok {
@@ -179,7 +179,7 @@ func (r *Reader) opcodes() (typ byte, ok bool) {
 			if r.OnAux != nil && d.err == nil {
 				r.OnAux(key, value)
 			}
-			d.arena.reset()
+			d.forget()
 		default:
 			if !r.skip(op) {
 				return op, true
@@ -218,7 +218,7 @@ func (r *Reader) skip(op byte) bool {
 		d.count()
 	case op == opFunction2:
 		d.str()
-		d.arena.reset()
+		d.forget()
 		r.skipped.Functions++
 	case op == opFunctionPreGA:
 		d.fail("function library in a form that was never released")
@@ -231,7 +231,7 @@ func (r *Reader) skip(op byte) bool {
 			d.count()
 			d.count()
 		}
-		d.arena.reset()
+		d.forget()
 		r.skipped.SlotImports++
 	default:
 		return false
@@ -257,7 +257,7 @@ func (d *decoder) skipModuleAux() {
 			d.uint64()
 		case 5:
 			d.str()
-			d.arena.reset()
+			d.forget()
 		default:
 			d.fail("unknown part of a module's data")
 		}
