@@ -23,6 +23,7 @@ type buildOrder struct {
 	Databases int
 	Base      bool // it becomes a base of a log
 	Plain     bool // strings are not compressed
+	Hurry     bool // it has had no processor for too long
 
 	told func(keys int64) // when set, is told how many keys are written, a hundred times or less
 }
@@ -97,12 +98,12 @@ func (o *buildOrder) read(ctx context.Context, files *aof.Log) (*store.Store, er
 // BuildFromOrder is the part of a node's child process: it reads an order from in, makes the RDB file out, and tells the
 // outcome on result. When in ends before it is done, the node is gone, and so is the child.
 func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
-	lowerPriority()
 	var o buildOrder
 	decoder := json.NewDecoder(in)
 	if err := decoder.Decode(&o); err != nil {
 		return err
 	}
+	lowerPriority(o.Hurry)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -192,6 +193,6 @@ func (srv *Server) BuildIn(command ...string) {
 		if !ok {
 			return built{}, errors.New("the file is not the system's")
 		}
-		return buildInChild(ctx, command, o, f)
+		return buildInChild(ctx, command, o, f, politeFor)
 	}
 }

@@ -9,10 +9,32 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 )
 
-// buildInChild runs a child process that does what o says.
-func buildInChild(ctx context.Context, command []string, o *buildOrder, out *os.File) (built, error) {
+// politeFor is how long a child may take that gets only what others leave of the processors. A process that has the idle
+// policy cannot leave it without privileges, so then another child begins anew.
+const politeFor = 10 * time.Minute
+
+// buildInChild runs a child process that does what o says, first a polite one, and when that takes longer than patience
+// one in a hurry.
+func buildInChild(ctx context.Context, command []string, o *buildOrder, out *os.File, patience time.Duration) (built, error) {
+	polite, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	b, err := runChild(polite, command, o, out)
+	if err == nil || polite.Err() == nil || ctx.Err() != nil {
+		return b, err
+	}
+	if err := out.Truncate(0); err != nil {
+		return built{}, err
+	}
+	again := *o
+	again.Hurry = true
+	return runChild(ctx, command, &again, out)
+}
+
+// runChild runs one child process.
+func runChild(ctx context.Context, command []string, o *buildOrder, out *os.File) (built, error) {
 	order, err := json.Marshal(o)
 	if err != nil {
 		return built{}, err

@@ -27,16 +27,22 @@ func sendOut(f aof.File, from, n int64) error {
 	return nil // a file system that cannot do it leaves more to the sync
 }
 
-// lowerPriority gives this process the lowest priority. It is done by the child itself: until it is another program it
+// lowerPriority makes this process run only when nothing else wants the processor, with the idle policy: a thread that
+// wakes takes the processor from it at once, where the lowest priority (nice 19) may keep it for some milliseconds. In a
+// hurry it gets a tenth of a busy processor (nice 10). It is done by the child itself: until it is another program it
 // holds the lock of the node's directory, and that must be short.
-func lowerPriority() {
+func lowerPriority(hurry bool) {
+	a := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
+	if hurry {
+		a.Policy, a.Nice = unix.SCHED_NORMAL, 10
+	}
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return // the child is only less polite
 	}
-	for _, t := range threads {
+	for _, t := range threads { // those that begin later are as those that begin them
 		if id, err := strconv.Atoi(t.Name()); err == nil {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, id, 19)
+			_ = unix.SchedSetAttr(id, &a, 0)
 		}
 	}
 }

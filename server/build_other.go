@@ -8,4 +8,4 @@ import "github.com/echomq/emqd/store/aof"
 func sendOut(f aof.File, _, _ int64) error { return f.Sync() }
 
 // lowerPriority does nothing.
-func lowerPriority() {}
+func lowerPriority(bool) {}
