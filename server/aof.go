@@ -19,7 +19,6 @@ type aofLog struct {
 	srv   *Server
 	files *aof.Log
 	w     *aof.Writer
-	lock  dirLock
 
 	authors []*session // whose replies wait for the next commit
 	forced  bool       // this turn's commit syncs whatever appendfsync says
@@ -273,7 +272,6 @@ func (srv *Server) aofDir() string { return filepath.Join(srv.cfg.Dir, srv.cfg.A
 
 // close ends the log of a node that stops.
 func (l *aofLog) close() error {
-	defer l.lock.release()
 	if l.filling != nil {
 		l.filled(<-l.filling)
 	}
@@ -288,6 +286,15 @@ func (l *aofLog) close() error {
 func (srv *Server) closeLog() error {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
+	defer srv.lock.release()
+	if l := srv.aof; l != nil && l.filling != nil {
+		filling := l.filling
+		l.filling = nil
+		srv.mu.Unlock() // others may still want to know that the node has stopped
+		err := <-filling
+		srv.mu.Lock()
+		l.filled(err)
+	}
 	if srv.aof == nil {
 		return nil
 	}

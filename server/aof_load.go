@@ -92,7 +92,7 @@ func (srv *Server) openLog() (*aof.Log, dirLock, error) {
 		return nil, lock, err
 	}
 	if _, ok := srv.fsys.(aof.Disk); ok {
-		if lock, err = lockDir(srv.aofDir()); err != nil {
+		if lock, err = lockDir(srv.aofDir(), lockPatience); err != nil {
 			return nil, lock, err
 		}
 	}
@@ -180,7 +180,7 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 // startLog opens the increment that this run writes.
 func (srv *Server) startLog(files *aof.Log, lock dirLock) error {
 	state := files.State()
-	l := &aofLog{srv: srv, files: files, lock: lock}
+	l := &aofLog{srv: srv, files: files}
 	l.stats.records, l.stats.checksums = state.Records, state.Flaws
 	if t := state.Tail; t != nil {
 		if !srv.cfg.AOFLoadTruncated && !t.Garbage {
@@ -195,13 +195,21 @@ func (srv *Server) startLog(files *aof.Log, lock dirLock) error {
 	if err != nil {
 		return err
 	}
-	if err := files.Reserve(reserveBytes); errors.Is(err, aof.ErrFull) {
-		srv.log.Warn("there is no room for the reserve of the log", "dir", srv.aofDir())
-	} else if err != nil {
+	if err := srv.makeReserve(files); err != nil {
 		return err
 	}
 	l.w, l.syncAt = w, srv.now
 	l.stats.base, l.stats.others = files.BaseBytes(), files.Bytes()
-	srv.store.Epoch, srv.aof = w.Epoch(), l
+	srv.store.Epoch, srv.aof, srv.lock, srv.logged = w.Epoch(), l, lock, true
 	return nil
+}
+
+// makeReserve makes the reserve, if there is room for it.
+func (srv *Server) makeReserve(files *aof.Log) error {
+	err := files.Reserve(reserveBytes)
+	if errors.Is(err, aof.ErrFull) {
+		srv.log.Warn("there is no room for the reserve of the log", "dir", srv.aofDir())
+		return nil
+	}
+	return err
 }

@@ -105,7 +105,7 @@ func (r *renewal) run(w *work) error {
 	}
 	r.base = item
 	out := &looseWriter{w: w, mu: &r.l.srv.mu, to: pacedWriter{f: f}}
-	r.l.writeBase(out, r.seq)
+	out.writeBase(r.l.srv, &snapshot{seq: r.seq})
 	r.size = out.to.at
 	if err := errors.Join(out.err, f.Close()); err != nil {
 		return errors.Join(err, files.Discard(item))
@@ -118,6 +118,12 @@ func (r *renewal) run(w *work) error {
 func (r *renewal) done(_ *work, err error) {
 	l := r.l
 	l.renewing = false
+	if l.srv.aof != l { // it was turned off meanwhile
+		if r.writer != nil {
+			r.writer.Abandon()
+		}
+		return
+	}
 	if r.writer == nil {
 		l.srv.log.Error("the data cannot be written anew yet", "error", err)
 		return
@@ -130,28 +136,6 @@ func (r *renewal) done(_ *work, err error) {
 	l.stats.renewals++
 	l.stats.base, l.stats.others = r.size, r.size
 	l.srv.log.Info("the data is written anew: writes are let in again", "base", r.base.Name, "increment", l.w.Name())
-}
-
-// writeBase writes all data as a base. It takes the keyspace lock for a few milliseconds at a time.
-func (l *aofLog) writeBase(out *looseWriter, seq int64) {
-	srv := l.srv
-	out.take()
-	for srv.store.Reclaim(1 << 12) { // a table that is being resized would be met twice by a scan
-		out.rest()
-	}
-	n := &snapshot{store: srv.store, now: srv.clock.milli(), seq: seq, base: true, plain: !srv.cfg.RDBCompression}
-	n.pause = func() {
-		out.w.keys.Store(n.keys)
-		out.rest()
-	}
-	err := n.write(out)
-	out.give()
-	if out.err == nil {
-		out.err = err
-	}
-	if out.err == nil {
-		out.err = out.to.close()
-	}
 }
 
 // looseWriter takes bytes from one who holds the keyspace lock, and puts them in a file while nobody does.
@@ -193,5 +177,26 @@ func (o *looseWriter) rest() {
 		o.give()
 		time.Sleep(200 * time.Microsecond)
 		o.take()
+	}
+}
+
+// writeBase writes all data as a base, as n says. It takes the keyspace lock for a few milliseconds at a time.
+func (o *looseWriter) writeBase(srv *Server, n *snapshot) {
+	o.take()
+	for n.leaveOut == nil && srv.store.Reclaim(1<<12) { // a table that is being resized would be met twice by a scan
+		o.rest()
+	}
+	n.store, n.now, n.base, n.plain = srv.store, srv.clock.milli(), true, !srv.cfg.RDBCompression
+	n.pause = func() {
+		o.w.keys.Store(n.keys)
+		o.rest()
+	}
+	err := n.write(o)
+	o.give()
+	if o.err == nil {
+		o.err = err
+	}
+	if o.err == nil {
+		o.err = o.to.close()
 	}
 }

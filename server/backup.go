@@ -39,7 +39,7 @@ func Restore(cfg *Config, src string, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	lock, err := lockDir(dir)
+	lock, err := lockDir(dir, lockPatience)
 	if err != nil {
 		return err
 	}

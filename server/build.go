@@ -37,15 +37,20 @@ type built struct {
 
 // build makes the RDB file out.
 func (o *buildOrder) build(ctx context.Context, fsys aof.FS, out aof.File) (built, error) {
-	m, err := aof.ParseManifest([]byte(o.Manifest))
-	if err != nil {
-		return built{}, err
-	}
-	files, err := aof.Part(fsys, o.Dir, o.Prefix, *m, o.End)
+	files, err := o.files(fsys)
 	if err != nil {
 		return built{}, err
 	}
 	return o.write(ctx, files, out)
+}
+
+// files opens the files that the order names.
+func (o *buildOrder) files(fsys aof.FS) (*aof.Log, error) {
+	m, err := aof.ParseManifest([]byte(o.Manifest))
+	if err != nil {
+		return nil, err
+	}
+	return aof.Part(fsys, o.Dir, o.Prefix, *m, o.End)
 }
 
 // write makes the RDB file out of what files hold.

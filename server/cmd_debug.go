@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,7 @@ var debugSubs = map[string]debugSub{
 	"digest-value":               {0, debugDigestValue},
 	"error":                      {1, debugError},
 	"jmap":                       {0, debugOK},
+	"loadaof":                    {0, debugLoadAOF},
 	"log":                        {1, debugLog},
 	"object":                     {1, debugObject},
 	"protocol":                   {1, debugProtocol},
@@ -199,4 +202,57 @@ func debugReload(c *commands.Call) error {
 	}
 	c.Reply.OK()
 	return nil
+}
+
+const errLoadAOF = commands.Error("ERR Error trying to load the AOF files, check server logs.")
+
+// debugLoadAOF empties the keyspace and reads it again from the files of the log, as a start would. Nothing is lost when they
+// cannot be read.
+func debugLoadAOF(c *commands.Call) error {
+	srv := c.Peer.(*session).srv
+	if srv.aof == nil {
+		return errLoadAOF
+	}
+	if err := srv.reloadLog(c); err != nil {
+		srv.log.Error("DEBUG LOADAOF", "error", err)
+		return errLoadAOF
+	}
+	c.Reply.OK()
+	return nil
+}
+
+func (srv *Server) reloadLog(c *commands.Call) error {
+	l, works := srv.aof, &srv.works
+	switch {
+	case c.Peer.(*session).inExec:
+		return errors.New("inside a transaction")
+	case works.now != nil:
+		return errors.New("other work uses the files")
+	case l.broken != nil:
+		return l.broken
+	}
+	if err := l.w.Flush(); err != nil {
+		return err
+	}
+	order := srv.order(l.files.Before(l.w.Name(), true), l.w.Written().Pos, false)
+	replay := func(to *Server) error {
+		files, err := order.files(srv.fsys)
+		if err != nil {
+			return err
+		}
+		return files.Replay(&replayer{srv: to, ctx: context.Background(), now: srv.now})
+	}
+	if err := replay(&Server{store: store.New(srv.cfg.Databases, 0), table: srv.table}); err != nil {
+		return err
+	}
+	srv.aof = nil // what empties the keyspace is not for the log
+	c.Tx.FlushAll()
+	srv.settle()
+	srv.aof = l
+	err := replay(srv)
+	for _, d := range srv.pump.dbs {
+		d.rescan()
+	}
+	c.Tx = srv.store.Begin(0, srv.now, false)
+	return err
 }

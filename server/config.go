@@ -70,7 +70,7 @@ type Config struct {
 
 	Install                  bool       `name:"install" default:"no" group:"data" help:"install the EchoMQ wire version at start where none is"`
 	Dir                      string     `name:"dir" default:"." group:"data" live:"protected" help:"directory of the data"`
-	AppendOnly               bool       `name:"appendonly" default:"yes" group:"data" help:"keep the data on disk, in a log; no loses it with the process"`
+	AppendOnly               bool       `name:"appendonly" default:"yes" group:"data" live:"apply" help:"keep the data on disk, in a log; no loses it with the process"`
 	AppendFsync              string     `name:"appendfsync" default:"always" group:"data" enum:"everysec,always,no" live:"yes" help:"when the log is forced to disk: before each reply, every second, or when the system does"`
 	AppendDirName            string     `name:"appenddirname" default:"appendonlydir" group:"data" help:"directory of the log below dir"`
 	AppendFilename           string     `name:"appendfilename" default:"appendonly.aof" group:"data" help:"first part of the names of the log's files"`

@@ -191,6 +191,8 @@ func (srv *Server) settle() {
 		}
 		if srv.aof != nil {
 			srv.aof.append(f)
+		} else if srv.starting != nil {
+			srv.starting.note(f)
 		}
 		if srv.pump.on {
 			srv.pump.noteEffects(srv, f)

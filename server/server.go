@@ -67,7 +67,11 @@ type Server struct {
 	scratch   aclScratch
 	stats     stats
 	fsys      aof.FS
-	aof       *aofLog // nil without appendonly
+	aof       *aofLog   // nil without appendonly
+	starting  *logStart // while the data becomes a log
+	lock      dirLock   // of the log's directory
+	logged    bool      // what log there is in it was read or written by this run
+	logSeq    int64     // of the last record of the log that was turned off
 	works     works
 	loading   *loading
 	loaded    loadedStats
@@ -111,6 +115,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	cfg.OnSet("pump", srv.followPump)
+	cfg.OnSet("appendonly", srv.followAppendOnly)
 	srv.now = srv.clock.milli()
 	if err := srv.followPump(cfg); err != nil {
 		return nil, err

@@ -19,6 +19,10 @@ type snapshot struct {
 	plain bool  // strings are not compressed
 	pause func()
 	keys  int64 // written so far
+
+	// leaveOut, when set, is asked about each key.
+	leaveOut func(db int, key []byte, v *rdb.Value, version int) bool
+	version  int
 }
 
 // snapshotVersion returns the oldest version of the format that can hold the data, so that as many servers as possible
@@ -34,7 +38,8 @@ func snapshotVersion(s *store.Store) int {
 
 // write writes the whole file. Between small parts it calls pause, which may let others read.
 func (n *snapshot) write(w io.Writer) error {
-	out, err := rdb.NewWriter(w, snapshotVersion(n.store))
+	n.version = snapshotVersion(n.store)
+	out, err := rdb.NewWriter(w, n.version)
 	if err != nil {
 		return err
 	}
@@ -70,6 +75,9 @@ func (n *snapshot) database(i int) error {
 		var bad error
 		cursor = tx.Scan(cursor, func(key []byte, _ store.Kind) {
 			v, at, _ := tx.Read(key)
+			if n.leaveOut != nil && n.leaveOut(i, key, &v, n.version) {
+				return
+			}
 			n.keys++
 			if err := n.out.Key(key, at, &v); err != nil && bad == nil {
 				bad = err

@@ -29,6 +29,10 @@ type works struct {
 	saves      int64
 	noEndSave  bool // SHUTDOWN has decided it
 
+	startDue      bool  // the data is to become a log
+	startRetry    int64 // Unix ms before which that is not tried again
+	startFailures int   // consecutive
+
 	rewriteDue   bool
 	rewriteBad   bool
 	rewriteTook  int64
@@ -89,6 +93,10 @@ func (srv *Server) worksCron() {
 		return
 	}
 	switch {
+	case w.startDue:
+		if srv.now >= w.startRetry {
+			srv.startLogging()
+		}
 	case w.rewriteDue:
 		srv.rewrite()
 	case w.saveDue, srv.savePointReached():

@@ -53,6 +53,18 @@ func (tx *Tx) Restore(key, payload []byte, at, idle int64) (there bool, err erro
 	return true, nil
 }
 
+// Mirror records what makes key what it is, whatever it is elsewhere, and changes nothing: the transaction is not to be settled.
+func (tx *Tx) Mirror(key []byte) {
+	dirty := tx.s.dirty
+	if payload := tx.Dump(key); payload == nil {
+		tx.record("DEL", key)
+	} else {
+		at, _ := tx.Expiry(key)
+		tx.record("RESTORE", key, tx.itoa(at), payload, replaceWord, absTTLWord)
+	}
+	tx.s.dirty = dirty
+}
+
 // Load makes key, which is absent, hold a copy of the value with the expiry time at (Unix ms, 0 for none), which may have
 // come. It is for reading a whole keyspace: nothing is recorded or announced.
 func (tx *Tx) Load(key []byte, v *rdb.Value, at int64) {

@@ -20,7 +20,7 @@ func (tx *Tx) Flush() {
 func (tx *Tx) FlushAll() {
 	tx.mustWrite()
 	s := tx.s
-	if s.keys() == 0 {
+	if s.Keys() == 0 {
 		tx.signals = append(tx.signals, Touch{DB: tx.db.id})
 		return
 	}
@@ -58,15 +58,6 @@ func (tx *Tx) recordKeyless(name string, args ...[]byte) {
 	}
 }
 
-// keys returns the number of keys of all databases, those past their time included.
-func (s *Store) keys() int {
-	n := 0
-	for _, d := range s.dbs {
-		n += d.keys.Len()
-	}
-	return n
-}
-
 // empty makes database i an empty one. When no other one has keys the whole arena is put aside, and nothing in
 // it needs to be looked at again; otherwise the keys are taken apart step by step.
 func (s *Store) empty(i int) {
@@ -75,7 +66,7 @@ func (s *Store) empty(i int) {
 	if n == 0 {
 		return
 	}
-	if n == s.keys() {
+	if int64(n) == s.Keys() {
 		s.retire()
 		return
 	}

@@ -12,7 +12,7 @@ func (p *parts) of(name []byte) *uint32 { return &p[hashOf(name)%partSlots] }
 // how many of a key's first bytes are the name of the key that it is a part of, 0 for a key by itself. It is called before
 // the first key is made. owner is asked once for each key that comes and goes.
 func (s *Store) Divide(owner func(key []byte) int) {
-	if s.keys() > 0 {
+	if s.Keys() > 0 {
 		panic("store: there are keys already that parts were not counted of")
 	}
 	s.owner = owner

@@ -18,6 +18,7 @@ type Log struct {
 	man      Manifest
 	loose    []string // data files that the manifest does not name, and unfinished ones
 	fresh    bool     // there was no log
+	begun    bool     // one was being begun beside a node that served
 	baseNext int64    // number of the first record behind the base, 0 when it does not tell
 	sizes    map[string]int64
 	state    State
@@ -72,6 +73,7 @@ func Open(fsys FS, dir, prefix string, imported bool) (*Log, error) {
 			l.loose = append(l.loose, name)
 		}
 	}
+	l.begun = slices.Contains(names, startMark(prefix))
 	if !slices.Contains(names, manifestName(prefix)) {
 		return l, l.openFresh(imported)
 	}
@@ -92,7 +94,7 @@ func Open(fsys FS, dir, prefix string, imported bool) (*Log, error) {
 
 // isTemp reports whether name is a file that a crash left unfinished.
 func isTemp(prefix, name string) bool {
-	return name == tempName(prefix) || name == copyMark(prefix)
+	return name == tempName(prefix) || name == copyMark(prefix) || name == startMark(prefix)
 }
 
 func tempName(prefix string) string { return "temp-" + manifestName(prefix) }
@@ -100,6 +102,9 @@ func tempName(prefix string) string { return "temp-" + manifestName(prefix) }
 // openFresh accepts a directory without a manifest when nothing in it holds data.
 func (l *Log) openFresh(imported bool) error {
 	l.fresh = true
+	if l.begun {
+		return nil
+	}
 	for _, name := range l.loose {
 		seq, kind, _ := partOf(l.prefix, name)
 		if kind == kindBase && seq == 1 && imported {
@@ -170,6 +175,9 @@ func (l *Log) measure() error {
 
 // checkLoose refuses a manifest that is older than the increments beside it.
 func (l *Log) checkLoose() error {
+	if l.begun {
+		return nil
+	}
 	var last int64
 	if n := len(l.man.Incrs); n > 0 {
 		last = l.man.Incrs[n-1].Seq

@@ -294,13 +294,48 @@ func (l *Log) Replace(base Item, epoch, next int64, salt uint32) (*Writer, error
 	if err != nil {
 		return nil, err
 	}
-	m := Manifest{Base: &base, Incrs: []Item{w.item}}
-	for _, it := range l.files() {
-		m.Old = append(m.Old, Item{it.Name, it.Seq, kindHistory})
-	}
-	if err := l.Commit(m); err != nil {
+	if err := l.Put(base, w); err != nil {
 		w.Abandon()
 		return nil, err
 	}
 	return w, l.Clean()
+}
+
+// Put makes base and the increment of w, whose records so far are durable as well, the whole log. What was before is removed by
+// Clean.
+func (l *Log) Put(base Item, w *Writer) error {
+	m := Manifest{Base: &base, Incrs: []Item{w.item}}
+	for _, it := range l.files() {
+		m.Old = append(m.Old, Item{it.Name, it.Seq, kindHistory})
+	}
+	return l.Commit(m)
+}
+
+// startMark is a file that tells that a log is being begun beside a node that serves: increments that no manifest names hold
+// nothing that was promised.
+func startMark(prefix string) string { return "temp-" + prefix + ".start" }
+
+// BeginStart makes the directory ready for a log that is begun while its node serves, and is put in force by Put. Files of an
+// attempt that was not finished are removed.
+func (l *Log) BeginStart() error {
+	if err := l.makeDir(); err != nil {
+		return err
+	}
+	for _, name := range l.loose {
+		if name == startMark(l.prefix) {
+			continue
+		}
+		if err := l.fs.Remove(l.path(name)); err != nil && !missing(err) {
+			return err
+		}
+	}
+	l.loose = []string{startMark(l.prefix)}
+	if err := l.fs.SyncDir(l.dir); err != nil || l.begun {
+		return err
+	}
+	f, err := l.fs.Create(l.path(startMark(l.prefix)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), l.fs.SyncDir(l.dir))
 }
