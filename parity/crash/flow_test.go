@@ -275,8 +275,9 @@ func (g *grove) end(way, q, id string) {
 			g.do("EMQ.DRAIN 2 %s/ %s/pending", q, q)
 		case "obliterate":
 			g.do("EMQ.PAUSE 1 %s/meta", q)
-			for g.ask("HEXISTS %s/meta paused", q).Text == "1" {
-				g.do("EMQ.OBLITERATE 2 %s/meta %s/ force 20", q, q)
+			// A look through all keys begins anew after a start, so a budget that is less than they are would never end here.
+			for budget := 20; g.ask("HEXISTS %s/meta paused", q).Text == "1"; budget = min(2*budget, 2000) {
+				g.do("EMQ.OBLITERATE 2 %s/meta %s/ force %d", q, q, budget)
 			}
 		}
 	}
