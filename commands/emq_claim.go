@@ -105,7 +105,10 @@ func emqClaims(c *Call) error {
 // Reply:   as EMQ.CLAIM, an empty array when the time is up
 // Errors:  as EMQ.CLAIM, ERR on a bad timeout
 // Effects: as EMQ.CLAIM
-func emqBClaim(c *Call) error {
+func emqBClaim(c *Call) error { return claimOrWait(c, false) }
+
+// claimOrWait claims one job, of a lane or a flat one, and waits while there is none.
+func claimOrWait(c *Call, lanes bool) error {
 	v, err := newVerb(c)
 	if err != nil {
 		return err
@@ -121,7 +124,12 @@ func emqBClaim(c *Call) error {
 	if err := v.open(); err != nil {
 		return err
 	}
-	n, dropped, err := v.claim(deadline, 1, false)
+	n, dropped := 0, false
+	if lanes {
+		n, dropped, err = v.claimLane(deadline, shareOne)
+	} else {
+		n, dropped, err = v.claim(deadline, 1, false)
+	}
 	if n > 0 {
 		return nil
 	}

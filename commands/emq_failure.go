@@ -46,68 +46,98 @@ func emqFail(c *Call) error {
 	if err != nil {
 		return err
 	}
-	id, token := v.args[0], v.args[1]
-	at, err := v.delay(2)
+	f, err := v.failure()
 	if err != nil {
 		return err
 	}
-	budget, err := v.integer(3)
+	if err := v.openRow(f.id); err != nil {
+		return err
+	}
+	row, err := v.failingRow(&f)
 	if err != nil {
 		return err
 	}
-	if err := v.openRow(id); err != nil {
-		return err
-	}
-	row, err := v.row(v.keys[3])
-	switch {
-	case err != nil:
-		return err
-	case !row.Exists():
-		return fence.StaleGone
-	case !row.holds(token):
-		return fence.StaleRetryToken
-	case row.lane():
-		return fence.LaneJob
-	case row.flow():
+	if row.flow() {
 		return fence.FlowJob
 	}
-	from, held, err := v.holder(v.keys[0], id)
-	if err != nil {
-		return err
-	}
-	if !held {
-		return fence.StaleRetryLease
-	}
-	failures, err := row.failed()
-	if err != nil {
+	if err := v.holdFailing(&row, &f); err != nil {
 		return err
 	}
 	if err := c.Guard(); err != nil {
 		return err
 	}
-	f := failure{from: from, id: id, failures: failures, text: v.args[4]}
-	if failures >= budget {
-		return v.failDead(&row, &f)
-	}
-	return v.failScheduled(&row, &f, at)
+	return v.fail(&row, &f)
 }
 
-// failure is a failed attempt that passed the checks.
+// failure is a failed attempt as the caller of EMQ.FAIL and its siblings reports it.
 type failure struct {
+	id, token []byte
+	at        int64 // when the job is tried again
+	budget    int64 // the failures of which it dies
+	text      []byte
+
 	from     store.ZSet // the set that the job is in
-	id       []byte
-	failures int64 // with this one
-	text     []byte
+	failures int64      // with this one
 }
 
-// failScheduled lets the job be tried again at an instant.
-func (v *verb) failScheduled(row *jobRow, f *failure, at int64) error {
+// failure reads the arguments id token delay_ms max_failures error.
+func (v *verb) failure() (f failure, err error) {
+	f.id, f.token, f.text = v.args[0], v.args[1], v.args[4]
+	if f.at, err = v.delay(2); err != nil {
+		return f, err
+	}
+	f.budget, err = v.integer(3)
+	return f, err
+}
+
+// failingRow opens the row of a flat job, declared key 3, for the holder of its token.
+func (v *verb) failingRow(f *failure) (row jobRow, err error) {
+	row, err = v.row(v.keys[3])
+	switch {
+	case err != nil:
+		return row, err
+	case !row.Exists():
+		return row, fence.StaleGone
+	case !row.holds(f.token):
+		return row, fence.StaleRetryToken
+	case row.lane():
+		return row, fence.LaneJob
+	}
+	return row, nil
+}
+
+// holdFailing finds the set that the flat job is taken out of, and counts the failure.
+func (v *verb) holdFailing(row *jobRow, f *failure) (err error) {
+	held := false
+	if f.from, held, err = v.holder(v.keys[0], f.id); err != nil {
+		return err
+	}
+	if !held {
+		return fence.StaleRetryLease
+	}
+	f.failures, err = row.failed()
+	return err
+}
+
+// spent reports whether the job dies of the failure.
+func (f *failure) spent() bool { return f.failures >= f.budget }
+
+// fail buries the job when its failures are spent, and lets it be tried again otherwise.
+func (v *verb) fail(row *jobRow, f *failure) error {
+	if f.spent() {
+		return v.failDead(row, f)
+	}
+	return v.failScheduled(row, f)
+}
+
+// failScheduled lets the job be tried again at its instant.
+func (v *verb) failScheduled(row *jobRow, f *failure) error {
 	schedule, err := v.set(1)
 	if err != nil {
 		return err
 	}
 	f.write(row, stateScheduled)
-	schedule.Add(f.id, float64(at))
+	schedule.Add(f.id, float64(f.at))
 	v.c.Reply.Text("scheduled")
 	return nil
 }

@@ -121,51 +121,30 @@ func emqFlowFail(c *Call) error {
 	if err := v.takes(5); err != nil {
 		return err
 	}
-	id, token := v.args[0], v.args[1]
-	at, err := v.delay(2)
+	f, err := v.failure()
 	if err != nil {
 		return err
 	}
-	budget, err := v.integer(3)
+	if _, err := v.openChild(f.id); err != nil {
+		return err
+	}
+	row, err := v.failingRow(&f)
 	if err != nil {
 		return err
-	}
-	if _, err := v.openChild(id); err != nil {
-		return err
-	}
-	row, err := v.row(v.keys[3])
-	switch {
-	case err != nil:
-		return err
-	case !row.Exists():
-		return fence.StaleGone
-	case !row.holds(token):
-		return fence.StaleRetryToken
-	case row.lane():
-		return fence.LaneJob
 	}
 	if err := v.checkParent(&row, v.rows[0]); err != nil {
 		return err
 	}
-	from, held, err := v.holder(v.keys[0], id)
-	if err != nil {
+	if err := v.holdFailing(&row, &f); err != nil {
 		return err
 	}
-	if !held {
-		return fence.StaleRetryLease
-	}
-	failures, err := row.failed()
-	if err != nil {
-		return err
-	}
-	f := failure{from: from, id: id, failures: failures, text: v.args[4]}
-	if failures >= budget {
+	if f.spent() {
 		return v.failChild(&row, &f)
 	}
 	if err := c.Guard(); err != nil {
 		return err
 	}
-	return v.failScheduled(&row, &f, at)
+	return v.failScheduled(&row, &f)
 }
 
 // failChild buries the child and tells its ancestors.

@@ -94,28 +94,7 @@ func claimTurn(c *Call, how share) error {
 // Reply:   as EMQ.GROUP.CLAIM, an empty array when the time is up
 // Errors:  as EMQ.GROUP.CLAIM, ERR on a bad timeout
 // Effects: as EMQ.GROUP.CLAIM
-func emqGroupBClaim(c *Call) error {
-	v, err := newVerb(c)
-	if err != nil {
-		return err
-	}
-	deadline, err := v.lease(0)
-	if err != nil {
-		return err
-	}
-	until, err := c.Deadline(v.args[1])
-	if err != nil {
-		return err
-	}
-	if err := v.open(); err != nil {
-		return err
-	}
-	n, dropped, err := v.claimLane(deadline, shareOne)
-	if n > 0 {
-		return nil
-	}
-	return v.wait(err, dropped, until)
-}
+func emqGroupBClaim(c *Call) error { return claimOrWait(c, true) }
 
 // claimLane gives the next lane its turn and replies what it took into active, declared key 1; nothing when there is
 // nothing. A lane whose members are all orphans loses them, and the next one is tried. dropped tells that the search ended

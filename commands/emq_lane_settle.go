@@ -147,34 +147,28 @@ func emqGroupFail(c *Call) error {
 	if err != nil {
 		return err
 	}
-	id, token := v.args[0], v.args[1]
-	at, err := v.delay(2)
+	f, err := v.failure()
 	if err != nil {
 		return err
 	}
-	budget, err := v.integer(3)
-	if err != nil {
+	if err := v.openRow(f.id); err != nil {
 		return err
 	}
-	if err := v.openRow(id); err != nil {
-		return err
-	}
-	job, err := v.heldJob(3, token, fence.StaleGone, fence.StaleRetryToken)
+	job, err := v.heldJob(3, f.token, fence.StaleGone, fence.StaleRetryToken)
 	if err != nil {
 		return err
 	}
 	if job.row.flow() {
 		return fence.FlowJob
 	}
-	from, leased, held, err := v.laneHolder(v.keys[0], id, job.group)
-	if err != nil {
+	leased, held := false, false
+	if f.from, leased, held, err = v.laneHolder(v.keys[0], f.id, job.group); err != nil {
 		return err
 	}
 	if !held {
 		return fence.StaleRetryLease
 	}
-	failures, err := job.row.failed()
-	if err != nil {
+	if f.failures, err = job.row.failed(); err != nil {
 		return err
 	}
 	if err := c.Guard(); err != nil {
@@ -184,16 +178,11 @@ func emqGroupFail(c *Call) error {
 	if err != nil {
 		return err
 	}
-	f := failure{from: from, id: id, failures: failures, text: v.args[4]}
-	if failures >= budget {
-		err = v.failDead(&job.row, &f)
-	} else {
-		err = v.failScheduled(&job.row, &f, at)
+	if err := v.fail(&job.row, &f); err != nil {
+		return err
 	}
-	if err == nil {
-		r.left(&l, leased)
-	}
-	return err
+	r.left(&l, leased)
+	return nil
 }
 
 // emqGroupDelay handles EMQ.GROUP.DELAY numkeys job active schedule base | id token in|at ms.
