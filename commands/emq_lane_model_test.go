@@ -117,9 +117,11 @@ func (y *yard) stepEnqueue(rt *rapid.T) {
 	}
 	if group == "" {
 		require.Equal(rt, want, y.enqueue(id))
-		return
+	} else {
+		require.Equal(rt, want, y.do("EMQ.GROUP.ENQUEUE", "3", "~job:"+id, "~g:"+group+":pending", "~", id, "p", group))
 	}
-	require.Equal(rt, want, y.do("EMQ.GROUP.ENQUEUE", "3", "~job:"+id, "~g:"+group+":pending", "~", id, "p", group))
+	y.do("HSET", "~job:"+id, "dedup", "k"+id)
+	y.do("SET", "~de:k"+id, id)
 }
 
 // claimed is the reply for ids that were claimed, which the model notes.
@@ -421,6 +423,11 @@ func (y *yard) check(rt *rapid.T) {
 		require.Equal(rt, j.where, y.row(id)["state"], id)
 		require.Equal(rt, j.group, y.row(id)["group"], id)
 		require.Equal(rt, strconv.Itoa(j.attempts), y.row(id)["attempts"], id)
+	}
+	for i := range 8 {
+		if id := fmt.Sprintf("JOB%d", i); y.jobs[id] == nil {
+			require.Equal(rt, ":0", y.do("EXISTS", "~de:k"+id, "~job:"+id), "the idempotency key of %s outlived it", id)
+		}
 	}
 	require.Equal(rt, y.settled, count(y.hash("metrics:completed")["count"]))
 }

@@ -33,7 +33,7 @@ func TestUnhinderedCommandsPassTheGates(t *testing.T) {
 	for name, hinder := range hindrances {
 		t.Run(name, func(t *testing.T) {
 			logged := name == "broken log" || name == "full disk"
-			h := newHot(t, logged)
+			h := newHot(t, &hotPath{log: logged})
 			hinder(t, h)
 			passed, all := 0, 0
 			for _, row := range h.srv.table.Every() {

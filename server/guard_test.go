@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ var (
 const (
 	guardFile     = "testdata/instructions.txt"
 	guardSlack    = 5.0   // percent by which a path may be dearer than its committed figure
+	guardNothing  = 1.5   // percent by which a path may be dearer than one that does the same without what nobody uses
 	guardRequests = 8_000 // counted of each path
 	guardWarm     = 1_600 // before that
 )
@@ -46,7 +48,7 @@ func TestGuardWork(t *testing.T) {
 		if *guardOnly != "" && p.name != *guardOnly {
 			continue
 		}
-		h := newHot(t, p.log)
+		h := newHot(t, p)
 		h.idle = *guardIdle
 		p.prepare(h, 0, guardWarm+guardRequests)
 		for _, input := range p.turns(0, guardWarm) {
@@ -138,7 +140,7 @@ func (f figures) compare(paths []*hotPath, counts []float64, toolchain string) (
 		case change < -guardSlack:
 			verdict = "  cheaper: write the figures anew, so that this is kept"
 		}
-		fmt.Fprintf(&b, "%-14s %7.0f, committed %7.0f, %+5.1f%%%s\n", p.name, counts[i], was, change, verdict)
+		fmt.Fprintf(&b, "%-36s %7.0f, committed %7.0f, %+5.1f%%%s\n", p.name, counts[i], was, change, verdict)
 	}
 	if bad && f.toolchain != toolchain {
 		fmt.Fprintf(&b, "The committed figures are of %s and this is %s: the compiler may be the cause. Write the figures\n"+
@@ -168,6 +170,14 @@ func TestGuard(t *testing.T) {
 	report, bad := readFigures(t).compare(hotPaths, counts, thisToolchain())
 	t.Log("instructions of a request\n" + report)
 	require.False(t, bad, "more instructions than committed\n%s", report)
+
+	for i, p := range hotPaths {
+		if p.as == nil {
+			continue
+		}
+		same := counts[slices.Index(hotPaths, p.as)]
+		require.LessOrEqual(t, (counts[i]/same-1)*100, guardNothing, "%q takes %.0f instructions, %q %.0f", p.name, counts[i], p.as.name, same)
+	}
 
 	// What is found is what is there: the cheapest path with a tenth more work, two instructions or more a step.
 	slower := countInstructions(t, "-guard-only", hotPaths[0].name, "-guard-idle", strconv.Itoa(int(counts[0]/20)))

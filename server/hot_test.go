@@ -3,13 +3,13 @@ package server
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/commands"
+	"github.com/echomq/emqd/server/resp"
 )
 
 // hotDepth is how many requests of one connection a turn brings in what is measured here.
@@ -24,6 +24,11 @@ type hotPath struct {
 	before *hotPath
 	// log says that effects are written to a log.
 	log bool
+	// change changes the settings, and begin what the node holds before the path; nil when nothing is to be changed.
+	change func(*Config)
+	begin  func(h *hot)
+	// as is the path that this one may cost no more than, for what it has besides is for nobody; nil when there is none.
+	as *hotPath
 	// reply is the reply to each request, or how it begins.
 	reply string
 }
@@ -44,8 +49,25 @@ var hotPaths = func() []*hotPath {
 	}}
 	complete := &hotPath{name: "EMQ.COMPLETE", reply: ":1", before: claim, request: hotComplete}
 	cycle := &hotPath{name: "cycle, logged", log: true, request: hotCycle}
-	return []*hotPath{ping, get, set, hset, zadd, zpop, enqueue, claim, extend, complete, cycle}
+	events := &hotPath{name: "cycle, events that nobody hears", log: true, request: hotCycle, as: cycle,
+		change: func(c *Config) { c.EMQEvents = true }}
+	pump := &hotPath{name: "cycle, pump", log: true, request: hotCycle, change: hotPump}
+	idle := &hotPath{name: "cycle, pump and 10,000 idle queues", log: true, request: hotCycle, change: hotPump, as: pump, begin: hotIdleQueues}
+	return []*hotPath{ping, get, set, hset, zadd, zpop, enqueue, claim, extend, complete, cycle, events, pump, idle}
 }()
+
+func hotPump(c *Config) { c.Pump = 250 }
+
+// hotIdleQueues adds queues that have something due in an hour.
+func hotIdleQueues(h *hot) {
+	for i := range 10_000 {
+		line := fmt.Sprintf("EMQ.SCHEDULE 2 emq:{idle%d}:job:JOB1 emq:{idle%[1]d}:schedule JOB1 p in 3600000", i)
+		h.turn(appendWords(nil, line))
+	}
+	for range 10_000 { // until the pump knows them all
+		h.turn(nil)
+	}
+}
 
 func hotJob(i int) string { return fmt.Sprintf("JOB%011d", i) }
 
@@ -74,9 +96,12 @@ type hot struct {
 	idle int // steps of work for nothing in each request, to be found by the guard
 }
 
-func newHot(t testing.TB, log bool) *hot {
+func newHot(t testing.TB, p *hotPath) *hot {
 	cfg := NewConfig()
-	cfg.Install, cfg.Dir, cfg.AppendOnly, cfg.AppendFsync = true, t.TempDir(), log, "no"
+	cfg.Install, cfg.Dir, cfg.AppendOnly, cfg.AppendFsync = true, t.TempDir(), p.log, "no"
+	if p.change != nil {
+		p.change(cfg)
+	}
 	srv, err := New(cfg, mute())
 	require.NoError(t, err)
 	srv.store = commands.NewStore(cfg.Databases, 1)
@@ -86,7 +111,11 @@ func newHot(t testing.TB, log bool) *hot {
 		load()
 	}
 	t.Cleanup(func() { require.NoError(t, srv.closeLog()) })
-	return &hot{srv: srv, s: srv.open(quiet{}, "hot:1", "hot:2")}
+	h := &hot{srv: srv, s: srv.open(quiet{}, "hot:1", "hot:2")}
+	if p.begin != nil {
+		p.begin(h)
+	}
+	return h
 }
 
 // turn is a turn of the event loop in which input has arrived. The replies are valid until the next.
@@ -113,16 +142,16 @@ func (p *hotPath) turns(from, count int) [][]byte {
 	for n := 0; n < count; n += hotDepth {
 		var b []byte
 		for i := range hotDepth {
-			words := strings.Fields(p.request(from + n + i))
-			b = append(strconv.AppendInt(append(b, '*'), int64(len(words)), 10), '\r', '\n')
-			for _, w := range words {
-				b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), '\r', '\n')
-				b = append(append(b, w...), '\r', '\n')
-			}
+			b = appendWords(b, p.request(from+n+i))
 		}
 		list = append(list, b)
 	}
 	return list
+}
+
+// appendWords appends a request.
+func appendWords(b []byte, request string) []byte {
+	return resp.AppendRequest(b, strings.Fields(request)...)
 }
 
 // prepare brings in what count requests from number from on take away.
@@ -147,7 +176,7 @@ func TestHotPathsAllocateNothing(t *testing.T) {
 	for _, p := range hotPaths {
 		t.Run(p.name, func(t *testing.T) {
 			const turns = 100
-			h := newHot(t, p.log)
+			h := newHot(t, p)
 			p.prepare(h, 0, 4*turns*hotDepth)
 			list := p.turns(0, 4*turns*hotDepth)
 			for range 2 * turns {
@@ -167,7 +196,7 @@ func TestHotPathsAllocateNothing(t *testing.T) {
 func BenchmarkHot(b *testing.B) {
 	for _, p := range hotPaths {
 		b.Run(p.name, func(b *testing.B) {
-			h := newHot(b, p.log)
+			h := newHot(b, p)
 			count := (b.N + hotDepth) &^ (hotDepth - 1)
 			if p.log {
 				count *= 3 // an operation is a whole job
