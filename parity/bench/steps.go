@@ -50,10 +50,10 @@ func words(text string) []string { return strings.Fields(strings.ReplaceAll(text
 // runSteps measures how long others wait for their replies while a queue is worked through, call after call.
 func runSteps(ctx context.Context, m *matrix, o *outcome) error {
 	jobs := m.pick(million, million/5)
-	t := o.table(fmt.Sprintf("One worker's jobs while a queue of %d jobs is worked through, no log", jobs), "call", "calls", "longest, ms", "seconds", "node's CPU a call, ms",
+	t := o.table(fmt.Sprintf("One worker's jobs while a queue of %d jobs is worked through, no log", jobs), "call", "calls", "longest, ms", "by the node's SLOWLOG", "its threads ran", "and waited for a processor", "seconds", "node's CPU a call, ms",
 		"others' p50 ms", "p99 ms", "most ms")
 	for _, c := range stepCases {
-		a, err := m.startEmqd(logOff)
+		a, err := m.startEmqd(logOff, "--slowlog-log-slower-than", "1000", "--slowlog-max-len", "10000")
 		if err != nil {
 			return err
 		}
@@ -65,6 +65,11 @@ func runSteps(ctx context.Context, m *matrix, o *outcome) error {
 	}
 	return nil
 }
+
+// stepTime is what is known of one call: how long it took, and meanwhile the node's threads ran and waited for a processor.
+type stepTime struct{ took, ran, waited time.Duration }
+
+func tenths(d time.Duration) string { return fmt.Sprintf("%.1f", d.Seconds()*1e3) }
 
 // stepRow fills the queue and works through it beside a worker of another one.
 func (n *node) stepRow(ctx context.Context, m *matrix, t *table, c *stepCase, jobs int) error {
@@ -79,19 +84,24 @@ func (n *node) stepRow(ctx context.Context, m *matrix, t *table, c *stepCase, jo
 	}
 	ctx, over := context.WithCancel(ctx)
 	defer over()
-	calls, longest, took := 0, time.Duration(0), time.Duration(0)
+	calls, longest, took := 0, stepTime{}, time.Duration(0)
 	failed := make(chan error, 1)
 	go func() {
 		defer over()
 		began := time.Now()
 		for reply := ""; !c.done(reply); calls++ {
+			ran, waited := n.sched()
 			begin := time.Now()
 			var err error
 			if reply, err = s.do(c.step); err != nil {
 				failed <- err
 				return
 			}
-			longest = max(longest, time.Since(begin))
+			if t := time.Since(begin); t > longest.took {
+				longest = stepTime{took: t}
+				longest.ran, longest.waited = n.sched()
+				longest.ran, longest.waited = longest.ran-ran, longest.waited-waited
+			}
 		}
 		took = time.Since(began)
 		failed <- nil
@@ -104,7 +114,11 @@ func (n *node) stepRow(ctx context.Context, m *matrix, t *table, c *stepCase, jo
 		return err
 	}
 	worst := func(figure func(bench.Dist) float64) string { return ms(slowest(r, figure)) }
-	t.row(c.name, strconv.Itoa(calls), fmt.Sprintf("%.1f", longest.Seconds()*1e3), fmt.Sprintf("%.1f", took.Seconds()),
+	own, err := n.slowest(c.step[0])
+	if err != nil {
+		return err
+	}
+	t.row(c.name, strconv.Itoa(calls), tenths(longest.took), tenths(own), tenths(longest.ran), tenths(longest.waited), fmt.Sprintf("%.1f", took.Seconds()),
 		fmt.Sprintf("%.2f", (n.CPU()-before)/float64(calls)/1e3), worst(func(d bench.Dist) float64 { return d.P50 }), ms(requestP99(r)), ms(requestMax(r)))
 	return nil
 }
