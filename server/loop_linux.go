@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"runtime"
-	"strconv"
+
 	"sync"
 	"syscall"
 	"unsafe"
@@ -105,13 +105,13 @@ func (l *loop) turn(ctx context.Context) error {
 		fresh := false
 		for i := range events[:n] {
 			fresh = l.event(&events[i]) || fresh
+			l.catchUp()
 		}
 		if fresh {
 			l.accept()
 		}
 		l.resumeAll()
 		next = srv.tick()
-		srv.commitLog()
 		l.flushAll()
 		if len(l.resumes) > 0 {
 			next = 0
@@ -264,7 +264,17 @@ func (l *loop) resume(s *session) {
 // close is transport's.
 func (l *loop) close(s *session) { l.flush(s) }
 
+// catchUp gives timeouts that are overdue their replies before the turn goes on.
+func (l *loop) catchUp() {
+	if l.srv.mono >= l.srv.overdue {
+		l.srv.tick()
+		l.flushAll()
+	}
+}
+
+// flushAll sends the replies there are, once what they tell of is in the log.
 func (l *loop) flushAll() {
+	l.srv.commitLog()
 	for i := 0; i < len(l.flushes); i++ {
 		s := l.flushes[i]
 		s.queued = false
@@ -288,6 +298,7 @@ func (l *loop) resumeAll() {
 		if !s.dead {
 			s.drain()
 		}
+		l.catchUp()
 	}
 }
 
@@ -320,111 +331,6 @@ func (l *loop) pokeFromOutside() {
 
 func (l *loop) watch(fd int, events uint32) error {
 	return unix.EpollCtl(l.ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
-}
-
-// listen opens the TCP port on every address of the bind setting.
-func (l *loop) listen() error {
-	srv, cfg := l.srv, l.srv.cfg
-	if cfg.Port == 0 && srv.listener == nil {
-		return nil
-	}
-	if srv.listener != nil {
-		return l.adopt(srv.listener)
-	}
-	listeners, err := srv.listenTCP(cfg.Port)
-	if err != nil {
-		return err
-	}
-	for _, ln := range listeners {
-		if err := l.adopt(ln); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// adopt makes the loop accept on ln.
-func (l *loop) adopt(ln net.Listener) error {
-	file, err := ln.(*net.TCPListener).File()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	if err := unix.SetNonblock(fd, true); err != nil {
-		return err
-	}
-	l.ports = append(l.ports, port{fd, ln})
-	l.srv.log.Info("listening", "address", ln.Addr().String())
-	return l.watch(fd, unix.EPOLLIN)
-}
-
-func (l *loop) closePorts() {
-	for _, p := range l.ports {
-		_ = unix.Close(p.fd)
-		_ = p.ln.Close()
-	}
-}
-
-// accept takes the connections that wait on the listeners.
-func (l *loop) accept() {
-	for _, p := range l.ports {
-		for range acceptBatch {
-			fd, sa, err := unix.Accept4(p.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-			if err != nil {
-				if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) && !errors.Is(err, unix.EINTR) {
-					l.srv.log.Warn("cannot accept a connection", "error", err)
-				}
-				break
-			}
-			l.admit(fd, sa, p.ln.Addr().String())
-		}
-	}
-}
-
-// admit makes a session of an accepted connection, or refuses it in words.
-func (l *loop) admit(fd int, sa unix.Sockaddr, laddr string) {
-	srv := l.srv
-	addr, loopback := peerAddr(sa)
-	if refusal := srv.refuse(loopback); refusal != "" {
-		_, _ = rawWrite(fd, []byte(refusal)) // best effort: the connection ends either way
-		_ = unix.Close(fd)
-		return
-	}
-	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1) // only latency is at stake
-	if t := srv.cfg.TCPKeepAlive; t > 0 {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, t)
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(t/3, 1))
-		_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
-	}
-	if local, err := unix.Getsockname(fd); err == nil {
-		laddr, _ = peerAddr(local)
-	}
-	s := srv.open(l, addr, laddr)
-	s.fd, s.events = fd, unix.EPOLLIN
-	for fd >= len(l.conns) {
-		l.conns = append(l.conns, make([]*session, max(64, len(l.conns)))...)
-	}
-	l.conns[fd] = s
-	if err := l.watch(fd, unix.EPOLLIN); err != nil {
-		l.drop(s)
-	}
-}
-
-func peerAddr(sa unix.Sockaddr) (addr string, loopback bool) {
-	var ip net.IP
-	var port int
-	switch a := sa.(type) {
-	case *unix.SockaddrInet4:
-		ip, port = net.IP(a.Addr[:]), a.Port
-	case *unix.SockaddrInet6:
-		ip, port = net.IP(a.Addr[:]), a.Port
-	}
-	return net.JoinHostPort(ip.String(), strconv.Itoa(port)), ip.IsLoopback()
 }
 
 // rawRead and rawWrite skip the scheduler's bookkeeping around system calls: the descriptors never block.

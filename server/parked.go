@@ -38,6 +38,7 @@ func (srv *Server) park(s *session, row *commands.Row, args [][]byte, until int6
 	}
 	if until > 0 {
 		srv.deadlines.Set(w)
+		srv.overdue = min(srv.overdue, w.overdueAt())
 	}
 	s.waiting = w
 	srv.stats.blocked++
@@ -219,6 +220,12 @@ func (srv *Server) retry(w *waiter, mayBlock bool) error {
 // lapsesAt returns the Unix ms at which the time of w is up: when its millisecond has passed, so that nobody waits less than
 // asked for. The wait began within the millisecond that until was counted from, so it is late by one at most.
 func (w *waiter) lapsesAt() int64 { return w.until + 1 }
+
+// lateMost is for how many ms the requests of others that a turn has before it may keep a timeout waiting.
+const lateMost = 2
+
+// overdueAt returns the Unix ns from which on a turn puts off what else it has to do for the timeout of w.
+func (w *waiter) overdueAt() int64 { return (w.lapsesAt() + lateMost) * 1e6 }
 
 // timeouts gives waiting clients whose time is up their empty reply.
 func (srv *Server) timeouts() {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -46,6 +47,7 @@ type Server struct {
 	watchers  int                     // entries in watched
 	parked    []map[string][]*waiter  // by database and key, oldest first
 	deadlines *btree.BTreeG[*waiter]
+	overdue   int64         // Unix ns by which a turn must give the first of deadlines its reply
 	touchedBy []touch       // keys with parked clients that the last transaction touched
 	soon      []touch       // keys that a parked client is to be run for in the next turn
 	touches   []store.Touch // scratch of touched
@@ -90,6 +92,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		store:    commands.NewStore(cfg.Databases, rand.Uint64()),
 		sessions: map[int64]*session{}, pubsub: newPubSub(), tracked: newTrackingTable(), latency: latencyEvents{},
 		stop: func(error) {}, wake: func() {}, fsys: aof.Disk{},
+		overdue: math.MaxInt64,
 		deadlines: btree.NewBTreeGOptions(func(x, y *waiter) bool {
 			return x.until < y.until || x.until == y.until && x.seq < y.seq
 		}, btree.Options{NoLocks: true}),
@@ -217,8 +220,10 @@ func (srv *Server) tick() int64 {
 	if more := srv.goOn(); srv.store.Reclaim(4096) || more {
 		next = srv.now
 	}
+	srv.overdue = math.MaxInt64
 	if w, ok := srv.deadlines.Min(); ok {
 		next = min(next, w.lapsesAt())
+		srv.overdue = w.overdueAt()
 	}
 	return next
 }

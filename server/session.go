@@ -128,14 +128,14 @@ func (s *session) checkInput() {
 func (s *session) canRun() bool { return !s.closing && s.waiting == nil }
 
 // consume runs the commands in buf and returns how many bytes they took. It stops at an incomplete one, when
-// the session parks, and after its share of the turn.
+// the session parks, after its share of the turn and when a timeout of another client is overdue.
 func (s *session) consume(buf []byte) int {
 	srv := s.srv
 	srv.stamp()
 	lim := resp.Limits{MaxBulk: int(srv.cfg.ProtoMaxBulkLen), Unauth: s.needsAuth()}
 	done, replied := 0, len(s.out)
 	for budget := turnBudget; s.canRun() && done < len(buf); budget-- {
-		if budget == 0 || len(s.out)-replied > turnOutput {
+		if budget == 0 || len(s.out)-replied > turnOutput || srv.mono >= srv.overdue {
 			s.conn.resume(s)
 			break
 		}

@@ -91,3 +91,25 @@ func TestTimeoutsAreNeverEarlyAndAMillisecondLate(t *testing.T) {
 		}
 	}
 }
+
+// Requests of others give way to a timeout that is overdue, and go on after it, none lost and none twice.
+func TestRequestsGiveWayToAnOverdueTimeout(t *testing.T) {
+	n := newPumped(t)
+	n.s.out = nil
+	n.srv.overdue = 1 // long ago
+	n.s.feed([]byte(strings.Repeat("PING\r\n", 100)))
+	require.Empty(t, n.s.out)
+	n.srv.tick()
+	n.s.drain()
+	require.Equal(t, strings.Repeat("+PONG\r\n", 100), string(n.s.out))
+
+	n.s.out = nil
+	n.srv.stamp()
+	until := n.srv.overdue
+	n.srv.dispatch(n.s, splitArgs("BLPOP l 5"))
+	require.Less(t, n.srv.overdue, until)
+	require.Equal(t, (n.s.waiting.lapsesAt()+lateMost)*1e6, n.srv.overdue)
+	n.srv.unpark(n.s.waiting)
+	n.srv.tick()
+	require.Equal(t, until, n.srv.overdue)
+}
