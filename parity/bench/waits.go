@@ -55,7 +55,9 @@ func runWaits(ctx context.Context, m *matrix, o *outcome) error {
 			t.row(beside.name, name, strconv.Itoa(len(w.late)), strconv.Itoa(w.early), millis(w.late, 0.5), millis(w.late, 0.99), millis(w.late, 1),
 				millis(w.way, 0.99), millis(w.way, 1), millis(own, 0.99), millis(own, 1))
 			early += w.early
-			late = max(late, percentile(w.late, 0.99))
+			if beside.conns > 0 {
+				late = max(late, percentile(w.late, 0.99))
+			}
 		}
 	}
 	o.atMost("timeouts of waiting calls, early", one(float64(early)), 0, "")
