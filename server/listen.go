@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tidwall/redcon"
@@ -124,6 +125,7 @@ func (c *streamConn) Read([]byte) (int, error) {
 	}
 	c.s = srv.open(c, addr, laddr)
 	c.s.unix = unix
+	c.s.socket = rawSocket(c.Conn)
 	srv.mu.Unlock()
 	written := make(chan struct{})
 	go func() {
@@ -152,6 +154,22 @@ func (c *streamConn) Read([]byte) (int, error) {
 			return 0, io.EOF
 		}
 	}
+}
+
+// rawSocket returns the socket below a connection, below TLS where that is spoken; nil when it has none.
+func rawSocket(c net.Conn) syscall.RawConn {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	sc, ok := c.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 // work gives the session further turns until what it sent so far has run, letting others in between. The

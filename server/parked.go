@@ -180,7 +180,7 @@ func (srv *Server) serveKey(t touch) {
 			continue
 		}
 		// What a client takes that has left and was not noticed yet would be lost to the others.
-		if w.row.Has(commands.Write) && w.s.fd >= 0 && hungUp(w.s.fd) {
+		if w.row.Has(commands.Write) && w.s.left() {
 			continue
 		}
 		switch err := srv.retry(w, true); {

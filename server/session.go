@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"syscall"
 
 	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/server/resp"
@@ -24,7 +25,8 @@ type session struct {
 	id      int64
 	srv     *Server
 	conn    transport
-	fd      int
+	fd      int             // -1 for a connection with goroutines of its own
+	socket  syscall.RawConn // of such a connection, nil when it is not known
 	addr    string
 	laddr   string
 	unix    bool  // over a Unix socket
@@ -122,6 +124,16 @@ func (s *session) checkInput() {
 		s.srv.log.Warn("closing a client over client-query-buffer-limit", "client", s.addr, "bytes", len(s.in))
 		s.end()
 	}
+}
+
+// left reports whether the client has closed its end, as far as the kernel knows by now.
+func (s *session) left() bool {
+	if s.socket == nil {
+		return s.fd >= 0 && hungUp(s.fd)
+	}
+	gone := false
+	err := s.socket.Control(func(fd uintptr) { gone = hungUp(int(fd)) })
+	return gone || err != nil // of a socket that is closed
 }
 
 // canRun reports whether the session may run its next command now.

@@ -2,6 +2,9 @@ package clients
 
 import (
 	"fmt"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/echomq/emqd/parity/node"
+	"github.com/echomq/emqd/server"
 )
 
 const (
@@ -60,24 +64,35 @@ func TestWaitingClaimersAreServedInTurn(t *testing.T) {
 	}
 }
 
-// A claimer that is gone when a job comes takes nothing, also when nobody has noticed it yet.
+// A claimer that is gone when a job comes takes nothing, also when nobody has noticed it yet, whichever way it was connected.
 func TestWaitingClaimerThatLeftTakesNothing(t *testing.T) {
+	dir, err := os.MkdirTemp("", "left") // a Unix socket's path must be short
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	for _, kind := range waitKinds {
-		t.Run(kind.name, func(t *testing.T) {
-			n, c := installed(t)
-			for i := range 100 {
-				left := n.Dial()
-				left.Send(kind.wait + "0")
-				untilBlocked(c, 1)
-				require.NoError(t, left.Close())
-				id := fmt.Sprintf("JOB%04d", i)
-				c.Want(fmt.Sprintf(kind.add, id), ":1")
-				c.Want("ZCARD emq:{q}:active", ":0")
-				c.Want("ZRANGE "+kind.pending+" 0 -1", fmt.Sprintf(`*[$"%s"]`, id))
-				untilBlocked(c, 0)
-				c.Want("DEL "+kind.pending+" emq:{q}:ring emq:{q}:job:"+id, map[string]string{"flat": ":2", "lane": ":3"}[kind.name])
-			}
-		})
+		for _, network := range []string{"tcp", "unix"} {
+			t.Run(kind.name+" "+network, func(t *testing.T) {
+				path := filepath.Join(dir, kind.name)
+				n := node.Start(t, func(c *server.Config) { c.UnixSocket = path })
+				c := n.Dial()
+				c.Want("EMQ.INSTALL", "+OK")
+				address := map[string]string{"tcp": n.Addr, "unix": path}[network]
+				for i := range 100 {
+					conn, err := net.Dial(network, address)
+					require.NoError(t, err)
+					left := node.Wrap(t, conn)
+					left.Send(kind.wait + "0")
+					untilBlocked(c, 1)
+					require.NoError(t, left.Close())
+					id := fmt.Sprintf("JOB%04d", i)
+					c.Want(fmt.Sprintf(kind.add, id), ":1")
+					c.Want("ZCARD emq:{q}:active", ":0")
+					c.Want("ZRANGE "+kind.pending+" 0 -1", fmt.Sprintf(`*[$"%s"]`, id))
+					untilBlocked(c, 0)
+					c.Want("DEL "+kind.pending+" emq:{q}:ring emq:{q}:job:"+id, map[string]string{"flat": ":2", "lane": ":3"}[kind.name])
+				}
+			})
+		}
 	}
 }
 
