@@ -25,7 +25,16 @@ type buildOrder struct {
 	Plain     bool // strings are not compressed
 	Hurry     bool // it has had no processor for too long
 
-	told func(keys int64) // when set, is told how many keys are written, a hundred times or less
+	told    func(keys int64)         // when set, is told how many keys are written, a hundred times or less
+	started func(took time.Duration) // when set, is told of each child process and how long it took to start it
+}
+
+// forked counts a child process that was started.
+func (srv *Server) forked(took time.Duration) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	srv.stats.forks++
+	srv.stats.forkMicros = took.Microseconds()
 }
 
 // built is what is known of an RDB file that was made.
@@ -198,6 +207,7 @@ func (srv *Server) BuildIn(command ...string) {
 		if !ok {
 			return built{}, errors.New("the file is not the system's")
 		}
+		o.started = srv.forked
 		return buildInChild(ctx, command, o, f, politeFor)
 	}
 }

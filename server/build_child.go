@@ -51,8 +51,12 @@ func runChild(ctx context.Context, command []string, o *buildOrder, out *os.File
 	if err != nil {
 		return b, err
 	}
+	began := time.Now()
 	if err := child.Start(); err != nil {
 		return b, errors.Join(err, in.Close())
+	}
+	if o.started != nil {
+		o.started(time.Since(began))
 	}
 	_, sendErr := in.Write(order)
 	// The pipe stays open until the child has ended: its end tells the child that the node is gone.

@@ -32,22 +32,22 @@ func (s *session) describe() string {
 	number("sub", int64(len(s.subs[byChannel])))
 	number("psub", int64(len(s.subs[byPattern])))
 	number("ssub", int64(len(s.subs[byShard])))
-	queued, queuedBytes := int64(-1), 0
+	queued, m := int64(-1), s.memory()
 	if s.tx != nil {
-		queued, queuedBytes = int64(len(s.tx.rows)), s.tx.bytes
+		queued = int64(len(s.tx.rows))
 	}
 	number("multi", queued)
 	number("watch", int64(len(s.watches)))
 	number("qbuf", int64(len(s.in)))
 	number("qbuf-free", int64(cap(s.in)-len(s.in)))
-	number("argv-mem", 0)
-	number("multi-mem", int64(queuedBytes))
-	number("rbs", int64(cap(s.out)))
-	number("rbp", int64(len(s.out)))
-	number("obl", int64(len(s.out)-s.sent+s.flying))
-	number("oll", 0)
-	number("omem", 0)
-	number("tot-mem", s.memory())
+	number("argv-mem", m.args)
+	number("multi-mem", m.multi)
+	number("rbs", m.fixed)
+	number("rbp", min(int64(len(s.out)), m.fixed))
+	number("obl", m.inFixed)
+	number("oll", m.buffers)
+	number("omem", m.list)
+	number("tot-mem", m.total)
 	events := "r"
 	if len(s.out)+s.flying > s.sent && s.srv.running != s {
 		events = "rw"
@@ -72,18 +72,6 @@ func (s *session) describe() string {
 	number("tot-cmds", s.totalCmds)
 	return b.String()
 }
-
-// memory returns the bytes that the session takes: its struct and its buffers.
-func (s *session) memory() int64 {
-	n := int64(sessionSize + cap(s.in) + cap(s.out) + s.flying + cap(s.later))
-	if s.tx != nil {
-		n += int64(s.tx.bytes)
-	}
-	return n
-}
-
-// sessionSize is the size of the session struct, rounded up.
-const sessionSize = 768
 
 // flagLetters returns the letters of CLIENT LIST's flags.
 func (s *session) flagLetters() string {

@@ -18,13 +18,16 @@ type tracking struct {
 	optOut   bool
 	noLoop   bool
 	prefixes []string
-	caching  int // CLIENT CACHING's word for the next command: 1 yes, -1 no, 0 none
+	bytes    int64 // that prefixes take
+	caching  int   // CLIENT CACHING's word for the next command: 1 yes, -1 no, 0 none
 }
 
 // trackingTable remembers which clients have read which keys, and who wants the keys of which prefix.
 type trackingTable struct {
 	readers  map[string]map[*session]struct{}
 	prefixes map[string]map[*session]struct{}
+	items    int      // readers of all keys
+	bytes    int64    // that readers takes
 	stale    []string // keys changed by the present transaction
 	all      bool     // a whole database was emptied by it
 	writer   *session
@@ -59,8 +62,26 @@ func (srv *Server) remember(s *session, row *commands.Row, args [][]byte) {
 			list = map[*session]struct{}{}
 			srv.tracked.readers[key] = list
 		}
-		list[s] = struct{}{}
+		if _, ok := list[s]; !ok {
+			list[s] = struct{}{}
+			srv.tracked.items++
+			srv.tracked.bytes += readersBytes(key, len(list)) - readersBytes(key, len(list)-1)
+		}
 	}
+}
+
+// readersBytes returns what the table takes for a key with n readers.
+func readersBytes(key string, n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return trackedKeyBytes + int64(len(key)) + int64(n-1)*trackedItemBytes
+}
+
+// forgetReaders empties the table.
+func (t *trackingTable) forgetReaders() {
+	clear(t.readers)
+	t.items, t.bytes = 0, 0
 }
 
 // makeRoom keeps the table below tracking-table-max-keys by telling the readers of some key that it changed.
@@ -134,6 +155,8 @@ func (srv *Server) invalidate(key string, writer *session) {
 		return
 	}
 	delete(srv.tracked.readers, key)
+	srv.tracked.items -= len(list)
+	srv.tracked.bytes -= readersBytes(key, len(list))
 	for s := range list {
 		if s.tracking == nil || s.tracking.bcast || s == writer && s.tracking.noLoop {
 			continue
@@ -144,7 +167,7 @@ func (srv *Server) invalidate(key string, writer *session) {
 
 // invalidateAll tells every tracking client that it knows nothing any more.
 func (srv *Server) invalidateAll() {
-	clear(srv.tracked.readers)
+	srv.tracked.forgetReaders()
 	for _, s := range srv.sorted() {
 		if s.tracking != nil {
 			srv.sendInvalid(s, nil)
@@ -216,7 +239,7 @@ func (srv *Server) untrack(s *session) {
 	s.tracking = nil
 	srv.trackers--
 	if srv.trackers == 0 {
-		clear(srv.tracked.readers)
+		srv.tracked.forgetReaders()
 	}
 }
 
@@ -252,6 +275,7 @@ func cmdClientTracking(c *commands.Call) error {
 				srv.tracked.prefixes[prefix] = map[*session]struct{}{}
 			}
 			srv.tracked.prefixes[prefix][s] = struct{}{}
+			t.bytes += prefixBytes + int64(len(prefix))
 		}
 	case commands.Is(c.Args[2], "off"):
 		srv.untrack(s)

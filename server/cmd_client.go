@@ -29,7 +29,7 @@ var clientRows = []commands.Row{{
 		clientSub("kill", -3, commands.Admin, "ip:port | [ID client-id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds]",
 			"Ends connections by address or by filters.", "2.4.0", cmdClientKill),
 		clientSub("list", -2, commands.Admin, "[TYPE type] [ID client-id [client-id ...]]", "Describes the connections, a line each.", "2.4.0", cmdClientList),
-		clientSub("no-evict", 3, commands.Admin, "ON | OFF", "Keeps this connection from being ended for want of memory.", "7.0.0", cmdClientNoEvict),
+		clientSub("no-evict", 3, commands.Admin, "ON | OFF", "Keeps this connection from being ended by maxmemory-clients.", "7.0.0", cmdClientNoEvict),
 		clientSub("no-touch", 3, 0, "ON | OFF", "Says whether this connection's look-ups renew the keys' access times.", "7.2.0", cmdClientNoTouch),
 		clientSub("pause", -3, commands.Admin, "timeout [WRITE | ALL]", "Holds the commands of all clients for a while.", "3.0.0", cmdClientPause),
 		clientSub("reply", 3, 0, "ON | OFF | SKIP", "Turns replies to this connection off and on.", "3.2.0", cmdClientReply),
@@ -175,7 +175,7 @@ func onOff(arg []byte) (bool, error) {
 // cmdClientNoEvict handles CLIENT NO-EVICT ON|OFF.
 //
 // Reply:   OK
-// Effects: none; clients are not evicted here, the flag is shown by CLIENT LIST
+// Effects: none
 func cmdClientNoEvict(c *commands.Call) (err error) {
 	s := c.Peer.(*session)
 	if s.noEvict, err = onOff(c.Args[2]); err == nil {

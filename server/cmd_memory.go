@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/echomq/emqd/commands"
 	"github.com/echomq/emqd/store/num"
@@ -60,7 +61,7 @@ func cmdMemoryUsage(c *commands.Call) error {
 // Effects: none
 func cmdMemoryDoctor(c *commands.Call) error {
 	srv := c.Peer.(*session).srv
-	used, clients := srv.usedMemory()
+	used, clients := srv.usedMemory(), srv.clientMem
 	rss, mapped := residentMemory(), srv.store.Mapped()
 	text := fmt.Sprintf("In use: %s, resident: %s.\n", human(used), human(rss))
 	healthy := true
@@ -104,26 +105,70 @@ func cmdMemoryPurge(c *commands.Call) error {
 
 // cmdMemoryStats handles MEMORY STATS.
 //
-// Reply:   map of facts in bytes, and a few counts
+// Reply:   map of facts: bytes, a few counts and ratios, and for each database with keys a map of its tables
 // Effects: none
 func cmdMemoryStats(c *commands.Call) error {
-	srv := c.Peer.(*session).srv
-	used, clients := srv.usedMemory()
-	keys, data := srv.store.Keys(), srv.store.Memory()
-	facts := []struct {
-		name string
-		n    int64
-	}{
-		{"peak.allocated", srv.stats.peak}, {"total.allocated", used}, {"startup.allocated", 0}, {"replication.backlog", 0},
-		{"clients.slaves", 0}, {"clients.normal", clients}, {"aof.buffer", 0}, {"overhead.total", clients},
-		{"keys.count", keys}, {"keys.bytes-per-key", data / max(keys, 1)}, {"dataset.bytes", data},
-		{"allocator.allocated", data}, {"allocator.active", srv.store.Mapped()}, {"allocator.resident", residentMemory()},
-		{"lazyfree.pending", int64(srv.store.Pending())},
+	srv, r := c.Peer.(*session).srv, c.Reply
+	m := srv.memoryFacts()
+	var used []int
+	for i := range srv.store.Databases() {
+		if srv.store.Len(i) > 0 {
+			used = append(used, i)
+		}
 	}
-	c.Reply.Map(len(facts))
-	for _, f := range facts {
-		c.Reply.Text(f.name)
-		c.Reply.Int(f.n)
+	pairs := 0
+	number := func(name string, n int64) {
+		r.Text(name)
+		r.Int(n)
+		pairs++
 	}
+	double := func(name string, f float64) {
+		r.Text(name)
+		r.Double(f)
+		pairs++
+	}
+	start := r.Later()
+	number("peak.allocated", srv.stats.peak)
+	number("total.allocated", m.used)
+	number("startup.allocated", baseMemory)
+	number("replication.backlog", 0)
+	number("clients.slaves", 0)
+	number("clients.normal", srv.clientMem)
+	number("cluster.links", 0)
+	number("aof.buffer", m.log)
+	number("lua.caches", 0)
+	number("functions.caches", 0)
+	for _, i := range used {
+		t := srv.store.Tables(i)
+		r.Text("db." + strconv.Itoa(i))
+		r.Map(2)
+		number("overhead.hashtable.main", t.Keys)
+		number("overhead.hashtable.expires", t.Times)
+		pairs-- // the two are one of the map around them
+	}
+	number("overhead.db.hashtable.lut", m.tables)
+	number("overhead.db.hashtable.rehashing", m.leaving)
+	number("db.dict.rehashing.count", m.moving)
+	number("overhead.total", m.overhead)
+	number("keys.count", m.keys)
+	number("keys.bytes-per-key", m.perKey())
+	number("dataset.bytes", m.data)
+	double("dataset.percentage", m.dataPart())
+	double("peak.percentage", percent(m.used, srv.stats.peak))
+	number("allocator.allocated", m.Live)
+	number("allocator.active", m.Active)
+	number("allocator.resident", m.Resident)
+	number("allocator.muzzy", 0)
+	holes, resident, process, all := m.excesses()
+	double("allocator-fragmentation.ratio", holes.ratio)
+	number("allocator-fragmentation.bytes", holes.bytes)
+	double("allocator-rss.ratio", resident.ratio)
+	number("allocator-rss.bytes", resident.bytes)
+	double("rss-overhead.ratio", process.ratio)
+	number("rss-overhead.bytes", process.bytes)
+	double("fragmentation", all.ratio)
+	number("fragmentation.bytes", all.bytes)
+	number("lazyfree.pending", int64(srv.store.Pending()))
+	r.Fill(start, func() { r.Map(pairs) })
 	return nil
 }

@@ -50,6 +50,7 @@ type Config struct {
 	MaxMemory              int64        `name:"maxmemory" default:"0" group:"limits" kind:"memory" range:"0,9223372036854775807" live:"yes" help:"memory from which growing commands are refused; 0 for no limit"`
 	MaxMemoryPolicy        string       `name:"maxmemory-policy" default:"noeviction" group:"limits" enum:"noeviction" live:"yes" help:"what happens at maxmemory: jobs are never evicted"`
 	AdmissionReserve       Reserve      `name:"emq-admission-reserve" default:"5%" group:"limits" live:"yes" help:"part of maxmemory, in per cent or bytes, that new jobs may not use, so that a full node can drain"`
+	MaxMemoryClients       Reserve      `name:"maxmemory-clients" default:"0" group:"limits" live:"yes" help:"memory of all clients, in bytes or per cent of maxmemory, from which those that take most are closed; 0 for no limit"`
 	ProtoMaxBulkLen        int64        `name:"proto-max-bulk-len" default:"512mb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" store:"StringMax" help:"longest argument of a request"`
 	ClientQueryBufferLimit int64        `name:"client-query-buffer-limit" default:"1gb" group:"limits" kind:"memory" range:"1048576,9223372036854775807" live:"yes" help:"input kept for one client"`
 	ClientOutputLimits     OutputLimits `name:"client-output-buffer-limit" default:"normal 0 0 0 replica 256mb 64mb 60 pubsub 32mb 8mb 60" group:"limits" live:"yes" help:"output kept for a client, by class: class, hard limit, soft limit, seconds over the soft one; 0 for no limit"`

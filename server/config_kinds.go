@@ -172,11 +172,14 @@ type Reserve struct {
 }
 
 // Bytes returns the part in bytes of the limit of so many bytes, never more than all of it.
-func (r Reserve) Bytes(limit int64) int64 {
+func (r Reserve) Bytes(limit int64) int64 { return min(r.Amount(limit), limit) }
+
+// Amount is Bytes where an amount in bytes may be more than the whole.
+func (r Reserve) Amount(whole int64) int64 {
 	if !r.percent {
-		return min(r.n, limit)
+		return r.n
 	}
-	return limit/100*r.n + limit%100*r.n/100
+	return whole/100*r.n + whole%100*r.n/100
 }
 
 func (r *Reserve) parse(args []string) error {

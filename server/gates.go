@@ -84,10 +84,10 @@ func (srv *Server) memoryGuard(row *commands.Row) error {
 	if row.Has(commands.Admission) {
 		limit -= srv.cfg.AdmissionReserve.Bytes(limit)
 	}
-	used := baseMemory + srv.store.Memory()
+	used := srv.countedMemory()
 	for used > limit && srv.store.Pending() > 0 {
 		srv.store.Reclaim(1 << 16)
-		used = baseMemory + srv.store.Memory()
+		used = srv.countedMemory()
 	}
 	if used > limit {
 		return commands.ErrOOM

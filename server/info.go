@@ -2,11 +2,10 @@ package server
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"runtime"
-	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/echomq/emqd/commands"
@@ -42,6 +41,13 @@ var infoSections = []infoSection{
 type infoWriter struct{ strings.Builder }
 
 func (w *infoWriter) field(name string, value any) { fmt.Fprintf(w, "%s:%v\r\n", name, value) }
+
+// fields writes several fields of the same value.
+func (w *infoWriter) fields(value any, names ...string) {
+	for _, name := range names {
+		w.field(name, value)
+	}
+}
 
 // info returns the sections asked for; without words, the default ones.
 func (srv *Server) info(words [][]byte) string {
@@ -85,10 +91,11 @@ func infoServer(srv *Server, w *infoWriter) {
 	w.field("emqd_commit", build.Commit)
 	w.field("redis_mode", "standalone")
 	w.field("os", runtime.GOOS+" "+runtime.GOARCH)
-	w.field("arch_bits", 64)
+	w.field("arch_bits", strconv.IntSize)
 	w.field("go_version", runtime.Version())
 	w.field("multiplexing_api", multiplexing)
 	w.field("process_id", os.Getpid())
+	w.field("process_supervised", "no")
 	w.field("run_id", srv.runID)
 	w.field("tcp_port", srv.cfg.Port)
 	w.field("server_time_usec", srv.clock.nano()/1000)
@@ -96,15 +103,41 @@ func infoServer(srv *Server, w *infoWriter) {
 	w.field("uptime_in_days", up/86400)
 	w.field("hz", 1000/cronInterval)
 	w.field("configured_hz", srv.cfg.Hz)
+	w.field("lru_clock", srv.now/1000&(1<<24-1))
 	w.field("executable", exe)
 	w.field("config_file", srv.cfg.File())
 	w.field("io_threads_active", 0)
+	srv.infoListeners(w)
+}
+
+// infoListeners names the listeners that the configuration asks for.
+func (srv *Server) infoListeners(w *infoWriter) {
+	n := 0
+	add := func(kind string, binds []string, port int) {
+		line := kind
+		for _, b := range binds {
+			line += ",bind=" + b
+		}
+		if port > 0 {
+			line += ",port=" + strconv.Itoa(port)
+		}
+		w.field("listener"+strconv.Itoa(n), "name="+line)
+		n++
+	}
+	if srv.cfg.Port != 0 {
+		add("tcp", srv.cfg.Bind, srv.cfg.Port)
+	}
+	if srv.cfg.UnixSocket != "" {
+		add("unix", []string{srv.cfg.UnixSocket}, 0)
+	}
+	if srv.cfg.TLSPort != 0 {
+		add("tls", srv.cfg.Bind, srv.cfg.TLSPort)
+	}
 }
 
 func infoClients(srv *Server, w *infoWriter) {
-	maxIn, maxOut, pubsubClients, watching := 0, 0, 0, 0
+	pubsubClients, watching := 0, 0
 	for _, s := range srv.sessions {
-		maxIn, maxOut = max(maxIn, len(s.in)), max(maxOut, len(s.out))
 		if s.subscriber() {
 			pubsubClients++
 		}
@@ -112,134 +145,51 @@ func infoClients(srv *Server, w *infoWriter) {
 			watching++
 		}
 	}
+	srv.usedMemory() // for the peaks of buffers
+	in, out := srv.stats.buffers.max()
+	watched, waiting := 0, 0
+	for i := range srv.watched {
+		watched += len(srv.watched[i])
+		waiting += len(srv.parked[i])
+	}
 	w.field("connected_clients", len(srv.sessions))
 	w.field("cluster_connections", 0)
 	w.field("maxclients", srv.cfg.MaxClients)
-	w.field("client_recent_max_input_buffer", maxIn)
-	w.field("client_recent_max_output_buffer", maxOut)
+	w.field("client_recent_max_input_buffer", in)
+	w.field("client_recent_max_output_buffer", out)
 	w.field("blocked_clients", srv.stats.blocked)
 	w.field("tracking_clients", srv.trackers)
 	w.field("pubsub_clients", pubsubClients)
 	w.field("watching_clients", watching)
-	waiting := 0
-	for _, byKey := range srv.parked {
-		waiting += len(byKey)
-	}
-	w.field("total_blocking_keys", waiting)
 	w.field("clients_in_timeout_table", srv.deadlines.Len())
-}
-
-// baseMemory is what an idle node takes: its tables, its buffers, the runtime.
-const baseMemory = 1 << 20
-
-// usedMemory returns the bytes that the node, its keyspace and its clients take, and remembers the most.
-func (srv *Server) usedMemory() (total, clients int64) {
-	for _, s := range srv.sessions {
-		clients += s.memory()
-	}
-	total = baseMemory + srv.store.Memory() + clients
-	srv.stats.peak = max(srv.stats.peak, total)
-	return total, clients
-}
-
-func infoMemory(srv *Server, w *infoWriter) {
-	used, clients := srv.usedMemory()
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
-	metrics.Read(heap)
-	rss := residentMemory()
-	data := srv.store.Memory()
-	w.field("used_memory", used)
-	w.field("used_memory_human", human(used))
-	w.field("used_memory_rss", rss)
-	w.field("used_memory_rss_human", human(rss))
-	w.field("used_memory_peak", srv.stats.peak)
-	w.field("used_memory_peak_human", human(srv.stats.peak))
-	w.field("used_memory_overhead", clients)
-	w.field("used_memory_dataset", data)
-	w.field("used_memory_dataset_perc", fmt.Sprintf("%.2f%%", percent(data, used)))
-	w.field("allocator_allocated", data)
-	w.field("allocator_active", srv.store.Mapped())
-	w.field("go_heap_objects", heap[0].Value.Uint64())
-	w.field("go_total", heap[1].Value.Uint64())
-	w.field("total_system_memory", systemMemory())
-	w.field("maxmemory", srv.cfg.MaxMemory)
-	w.field("maxmemory_human", human(srv.cfg.MaxMemory))
-	w.field("maxmemory_policy", srv.cfg.MaxMemoryPolicy)
-	w.field("mem_fragmentation_ratio", fmt.Sprintf("%.2f", float64(rss)/math.Max(float64(used), 1)))
-	w.field("mem_clients_normal", clients)
-	w.field("mem_aof_buffer", srv.logBuffer())
-	w.field("mem_allocator", "arena")
-	w.field("lazyfree_pending_objects", srv.store.Pending())
-}
-
-func percent(part, whole int64) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part) / float64(whole)
-}
-
-// human spells a byte count as INFO does: 1.50M.
-func human(n int64) string {
-	f := float64(n)
-	for _, u := range []string{"B", "K", "M", "G", "T"} {
-		if f < 1024 || u == "T" {
-			if u == "B" {
-				return fmt.Sprintf("%dB", n)
-			}
-			return fmt.Sprintf("%.2f%s", f, u)
-		}
-		f /= 1024
-	}
-	return ""
-}
-
-func infoStats(srv *Server, w *infoWriter) {
-	st, ks := &srv.stats, &srv.store.Stats
-	w.field("total_connections_received", st.connections)
-	w.field("total_commands_processed", st.commands)
-	w.field("instantaneous_ops_per_sec", st.opsPerSecond())
-	w.field("total_net_input_bytes", st.netIn)
-	w.field("total_net_output_bytes", st.netOut)
-	w.field("rejected_connections", st.rejected)
-	w.field("sync_full", 0)
-	w.field("expired_keys", ks.Expired)
-	w.field("expired_fields", ks.ExpiredFields)
-	w.field("evicted_keys", 0)
-	w.field("evicted_clients", 0)
-	w.field("keyspace_hits", ks.Hits)
-	w.field("keyspace_misses", ks.Misses)
-	w.field("pubsub_channels", len(srv.pubsub.subs[byChannel]))
-	w.field("pubsub_patterns", len(srv.pubsub.patterns))
-	w.field("pubsubshard_channels", len(srv.pubsub.subs[byShard]))
-	w.field("latest_fork_usec", 0)
-	w.field("total_error_replies", st.errorReplies())
-	w.field("tracking_total_keys", len(srv.tracked.readers))
-	w.field("tracking_total_prefixes", len(srv.tracked.prefixes))
-	w.field("unexpected_error_replies", 0)
-	w.field("clients_paused", srv.pause.active(srv.now))
-	denied := &srv.acl.log.denied
-	w.field("acl_access_denied_auth", denied[aclDeniedAuth])
-	w.field("acl_access_denied_cmd", denied[aclDeniedCommand])
-	w.field("acl_access_denied_key", denied[aclDeniedKey])
-	w.field("acl_access_denied_channel", denied[aclDeniedChannel])
+	w.field("total_watched_keys", watched)
+	w.field("total_blocking_keys", waiting)
+	reason, actions, left := srv.pause.describe(srv.now)
+	w.field("paused_reason", reason)
+	w.field("paused_actions", actions)
+	w.field("paused_timeout_milliseconds", left)
 }
 
 func infoReplication(srv *Server, w *infoWriter) {
 	w.field("role", "master")
-	w.field("connected_slaves", 0)
+	w.fields(0, "connected_slaves", "replicas_waiting_psync")
 	w.field("master_failover_state", "no-failover")
 	w.field("master_replid", srv.runID)
 	w.field("master_replid2", strings.Repeat("0", 40))
 	w.field("master_repl_offset", 0)
 	w.field("second_repl_offset", -1)
-	w.field("repl_backlog_active", 0)
+	w.fields(0, "repl_backlog_active", "repl_backlog_size", "repl_backlog_first_byte_offset", "repl_backlog_histlen")
 }
 
 func infoCPU(_ *Server, w *infoWriter) {
-	sys, user := cpuTimes()
-	w.field("used_cpu_sys", fmt.Sprintf("%.6f", sys))
-	w.field("used_cpu_user", fmt.Sprintf("%.6f", user))
+	self, children, thread := cpuTimes()
+	for _, t := range []struct {
+		whose string
+		cpuTime
+	}{{"", self}, {"_children", children}, {"_main_thread", thread}} {
+		w.field("used_cpu_sys"+t.whose, fmt.Sprintf("%.6f", t.sys))
+		w.field("used_cpu_user"+t.whose, fmt.Sprintf("%.6f", t.user))
+	}
 }
 
 // eachCalled calls f for every row that has statistics, in the order of names.
@@ -291,7 +241,7 @@ func infoLatencyStats(srv *Server, w *infoWriter) {
 func infoKeyspace(srv *Server, w *infoWriter) {
 	for i := range srv.store.Databases() {
 		if n := srv.store.Len(i); n > 0 {
-			fmt.Fprintf(w, "db%d:keys=%d,expires=%d,avg_ttl=0\r\n", i, n, srv.store.Expiring(i))
+			fmt.Fprintf(w, "db%d:keys=%d,expires=%d,avg_ttl=%d\r\n", i, n, srv.store.Expiring(i), srv.store.AverageTTL(i, srv.now))
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (c *streamConn) Read([]byte) (int, error) {
 		srv.mu.Lock()
 		srv.now = srv.clock.milli()
 		if n > 0 && !c.s.closing {
-			srv.stats.netIn += int64(n)
+			srv.stats.received(n)
 			c.s.feed(buf[:n])
 			c.work()
 		}
@@ -199,8 +199,9 @@ func (c *streamConn) write() {
 		s.out, s.queued, s.flying = nil, false, len(out)
 		over := s.dead || s.aborted
 		last := over || s.closing
-		s.totalOut += int64(len(out))
-		srv.stats.netOut += int64(len(out))
+		if !over && len(out) > 0 {
+			s.wrote(len(out))
+		}
 		srv.mu.Unlock()
 		var err error
 		if !over && len(out) > 0 {

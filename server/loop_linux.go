@@ -101,7 +101,8 @@ func (l *loop) turn(ctx context.Context) error {
 		}
 		srv.mu.Lock()
 		l.inTurn = true
-		srv.now = srv.clock.milli()
+		start := srv.clock.nano()
+		srv.now = start / 1e6
 		fresh := false
 		for i := range events[:n] {
 			fresh = l.event(&events[i]) || fresh
@@ -121,6 +122,7 @@ func (l *loop) turn(ctx context.Context) error {
 			l.closeAll()
 		}
 		l.inTurn = false
+		srv.stats.turned(srv.clock.nano() - start)
 		srv.mu.Unlock()
 		if done {
 			return nil
@@ -185,7 +187,7 @@ func (l *loop) receive(s *session) {
 	n, errno := rawRead(s.fd, buf)
 	switch {
 	case n > 0:
-		l.srv.stats.netIn += int64(n)
+		l.srv.stats.received(n)
 		switch {
 		case s.closing:
 		case direct:
@@ -217,8 +219,7 @@ func (l *loop) send(s *session) {
 			return
 		}
 		s.sent += n
-		s.totalOut += int64(n)
-		l.srv.stats.netOut += int64(n)
+		s.wrote(n)
 	}
 	l.srv.buffers.give(s.out)
 	s.out, s.sent, s.overSince = nil, 0, 0

@@ -11,8 +11,8 @@ import (
 type transaction struct {
 	rows    []*commands.Row
 	args    [][][]byte
-	bytes   int
-	spoiled bool // a command was refused: EXEC aborts
+	bytes   int64 // of args
+	spoiled bool  // a command was refused: EXEC aborts
 }
 
 // watch is one key that a client watches.
@@ -26,9 +26,7 @@ func (t *transaction) queue(row *commands.Row, args [][]byte) {
 	own := cloneArgs(args)
 	t.rows = append(t.rows, row)
 	t.args = append(t.args, own)
-	for _, a := range own {
-		t.bytes += len(a) + 24
-	}
+	t.bytes += argsBytes(own)
 }
 
 var transactionRows = []commands.Row{
@@ -170,6 +168,7 @@ func (s *session) watch(c *commands.Call, key string) {
 			return
 		}
 	}
+	s.watchBytes += watchedBytes + int64(len(key))
 	s.watches = append(s.watches, watch{s.db, key, !c.Tx.Exists([]byte(key))})
 	byKey := s.srv.watched[s.db]
 	byKey[key] = append(byKey[key], s)
@@ -190,7 +189,7 @@ func (s *session) unwatch() {
 		}
 	}
 	s.srv.watchers -= len(s.watches)
-	s.watches, s.dirtyWatch = nil, false
+	s.watches, s.watchBytes, s.dirtyWatch = nil, 0, false
 }
 
 // watchExpired reports whether the time of a watched key has come since WATCH.

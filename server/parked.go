@@ -16,6 +16,7 @@ type waiter struct {
 	args  [][]byte // our own copy
 	db    int
 	keys  []string
+	bytes int64 // of args and keys
 	until int64 // Unix ms, 0 for ever
 	held  bool  // waits for the end of a pause
 }
@@ -29,10 +30,11 @@ type touch struct {
 // park makes s wait for keys with the command it just tried.
 func (srv *Server) park(s *session, row *commands.Row, args [][]byte, until int64, keys [][]byte) {
 	srv.parkSeq++
-	w := &waiter{s: s, seq: srv.parkSeq, row: row, args: cloneArgs(args), db: s.db, until: until}
+	w := &waiter{s: s, seq: srv.parkSeq, row: row, args: cloneArgs(args), bytes: argsBytes(args), db: s.db, until: until}
 	for _, key := range keys {
 		if k := string(key); !slices.Contains(w.keys, k) {
 			w.keys = append(w.keys, k)
+			w.bytes += int64(len(k)) + watchedBytes
 			srv.parked[w.db][k] = append(srv.parked[w.db][k], w)
 		}
 	}

@@ -16,6 +16,17 @@ type pause struct {
 // active reports whether anything is paused at the instant now.
 func (p *pause) active(now int64) bool { return now < p.writes || now < p.all }
 
+// describe returns why clients are paused, what waits, and for how many ms from now on, in the words of INFO.
+func (p *pause) describe(now int64) (reason, actions string, left int64) {
+	switch {
+	case now < p.all:
+		return "client_pause", "all", p.all - now
+	case now < p.writes:
+		return "client_pause", "write", p.writes - now
+	}
+	return "none", "none", 0
+}
+
 // holds reports whether a command has to wait now. EXEC counts as what it would run.
 func (p *pause) holds(s *session, row *commands.Row) bool {
 	now := s.srv.now
@@ -34,7 +45,7 @@ func mayWrite(row *commands.Row) bool {
 
 // hold keeps a command that arrived during a pause; the session waits.
 func (srv *Server) hold(s *session, row *commands.Row, args [][]byte) {
-	w := &waiter{s: s, row: row, args: cloneArgs(args), db: s.db, held: true}
+	w := &waiter{s: s, row: row, args: cloneArgs(args), bytes: argsBytes(args), db: s.db, held: true}
 	s.waiting = w
 	srv.stats.blocked++
 	srv.pause.held = append(srv.pause.held, w)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,12 +38,15 @@ func systemMemory() int64 {
 	return int64(info.Totalram) * int64(info.Unit)
 }
 
-// cpuTimes returns the process's system and user time in seconds.
-func cpuTimes() (sys, user float64) {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0, 0
+// cpuTimes returns the times that the process, the children that it has waited for and the calling thread took, which
+// is the event loop's for a client that the loop serves.
+func cpuTimes() (self, children, thread cpuTime) {
+	times := func(who int) cpuTime {
+		var u unix.Rusage
+		if err := unix.Getrusage(who, &u); err != nil {
+			return cpuTime{}
+		}
+		return cpuTime{sys: time.Duration(u.Stime.Nano()).Seconds(), user: time.Duration(u.Utime.Nano()).Seconds()}
 	}
-	seconds := func(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
-	return seconds(u.Stime), seconds(u.Utime)
+	return times(unix.RUSAGE_SELF), times(unix.RUSAGE_CHILDREN), times(unix.RUSAGE_THREAD)
 }

@@ -14,4 +14,4 @@ func residentMemory() int64 {
 
 func systemMemory() int64 { return 0 }
 
-func cpuTimes() (sys, user float64) { return 0, 0 }
+func cpuTimes() (self, children, thread cpuTime) { return }

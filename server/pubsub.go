@@ -40,6 +40,7 @@ func (p *pubsub) subscribe(s *session, space int, name string) bool {
 		s.subs[space] = map[string]struct{}{}
 	}
 	s.subs[space][name] = struct{}{}
+	s.subBytes += subscriptionBytes + int64(len(name))
 	list := p.subs[space][name]
 	if list == nil {
 		list = map[*session]struct{}{}
@@ -58,6 +59,7 @@ func (p *pubsub) unsubscribe(s *session, space int, name string) {
 		return
 	}
 	delete(s.subs[space], name)
+	s.subBytes -= subscriptionBytes + int64(len(name))
 	list := p.subs[space][name]
 	delete(list, s)
 	if len(list) > 0 {

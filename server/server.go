@@ -43,6 +43,9 @@ type Server struct {
 	nextID   int64
 	buffers  buffers
 
+	clientMem int64 // bytes that clients take, as of the last round of the timer
+	evictable int64 // of these, what maxmemory-clients limits
+
 	watched   []map[string][]*session // by database and key
 	watchers  int                     // entries in watched
 	parked    []map[string][]*waiter  // by database and key, oldest first
@@ -202,8 +205,10 @@ func (srv *Server) tick() int64 {
 	if srv.now >= srv.cronAt {
 		srv.cronAt = srv.now + cronInterval
 		srv.clock.follow(time.Now())
-		srv.stats.sampleOps(srv.now)
-		srv.usedMemory() // for its peak
+		srv.stats.sample(srv.now)
+		srv.usedMemory() // for its peak, and for maxmemory
+		srv.followLimit()
+		srv.evictClients()
 		if srv.aof != nil {
 			srv.aof.cron()
 		}
@@ -238,15 +243,18 @@ func (srv *Server) expire() int64 {
 	if due == 0 || due > srv.now {
 		return due
 	}
+	start, more := srv.clock.nano(), false
 	for i := range srv.store.Databases() {
 		if srv.store.Expiring(i) == 0 && srv.store.ExpiringHashes(i) == 0 {
 			continue
 		}
 		srv.call.Tx = srv.store.Begin(i, srv.now, false)
-		srv.call.Tx.ExpireCycle(1000)
-		srv.call.Tx.ExpireFields(1000)
+		more = srv.call.Tx.ExpireCycle(1000) || more
+		more = srv.call.Tx.ExpireFields(1000) || more
 		srv.settle()
 	}
+	srv.stats.expireCapped += int64(bit(more))
+	srv.stats.expireNanos += srv.clock.nano() - start
 	srv.serveReady()
 	return srv.store.NextExpiry()
 }

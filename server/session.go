@@ -68,6 +68,8 @@ type session struct {
 	totalOut   int64
 	tx         *transaction // between MULTI and EXEC
 	watches    []watch
+	watchBytes int64 // what they take
+	subBytes   int64 // what the subscriptions take
 	dirtyWatch bool
 	waiting    *waiter
 	tracking   *tracking
@@ -122,6 +124,7 @@ const (
 func (s *session) checkInput() {
 	if limit := s.srv.cfg.ClientQueryBufferLimit; int64(len(s.in)) > limit {
 		s.srv.log.Warn("closing a client over client-query-buffer-limit", "client", s.addr, "bytes", len(s.in))
+		s.srv.stats.overInput++
 		s.end()
 	}
 }
@@ -310,6 +313,7 @@ func (s *session) checkOutput() {
 	}
 	if over && !s.aborted {
 		s.srv.log.Warn("closing a client over its output buffer limit", "client", s.addr, "bytes", n)
+		s.srv.stats.overOutput++
 		s.end()
 	}
 }

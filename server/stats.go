@@ -8,24 +8,68 @@ import (
 
 // stats are the node's counters beside the store's.
 type stats struct {
-	rows        []rowStats // by row ID
-	errors      map[string]int64
-	commands    int64
-	connections int64
-	rejected    int64
-	netIn       int64
-	netOut      int64
-	blocked     int
-	peak        int64    // highest memory seen
-	opsAt       [2]int64 // commands and Unix ms at the last two samples, for the rate
-	ops         int64
+	rows           []rowStats // by row ID
+	errors         map[string]int64
+	commands       int64
+	connections    int64
+	rejected       int64
+	netIn          int64
+	netOut         int64
+	reads          int64 // from connections
+	writes         int64 // to connections
+	turns          int64 // of the event loop
+	turnNanos      int64 // that they took, without the waiting
+	blocked        int
+	peak           int64 // highest memory seen
+	buffers        bufferPeaks
+	overSince      int64 // Unix ms at which the node went over maxmemory, 0 when it is not
+	overTotal      int64 // ms that it was over it before
+	overInput      int64 // clients closed for their input
+	overOutput     int64 // clients closed for their output
+	evictedClients int64 // clients closed by maxmemory-clients
+	expireCapped   int64 // rounds of expiry that left some for the next
+	expireNanos    int64
+	forks          int64 // child processes started
+	forkMicros     int64 // that starting the last one took
+
+	opsRate, inRate, outRate, turnRate, turnTime rate
 }
 
 // reset sets the counters to nothing; what tells the present state stays.
 func (st *stats) reset() {
 	clear(st.rows)
-	*st = stats{rows: st.rows, blocked: st.blocked}
+	*st = stats{rows: st.rows, blocked: st.blocked, peak: st.peak, buffers: st.buffers, overSince: st.overSince}
 }
+
+// received counts what a connection's read gave.
+func (st *stats) received(n int) {
+	st.netIn += int64(n)
+	st.reads++
+}
+
+// wrote counts what a write to the session's connection took.
+func (s *session) wrote(n int) {
+	s.totalOut += int64(n)
+	s.srv.stats.netOut += int64(n)
+	s.srv.stats.writes++
+}
+
+// turned counts a turn of the event loop.
+func (st *stats) turned(nanos int64) {
+	st.turns++
+	st.turnNanos += nanos
+}
+
+// commandNanos returns the time that all commands took.
+func (st *stats) commandNanos() (n int64) {
+	for i := range st.rows {
+		n += st.rows[i].nanos
+	}
+	return n
+}
+
+// cpuTime is time on a processor in seconds.
+type cpuTime struct{ sys, user float64 }
 
 // rowStats count one row's calls; micros is time inside the handler.
 type rowStats struct {
@@ -91,14 +135,40 @@ func (st *stats) errorReplies() (n int64) {
 	return n
 }
 
-// sampleOps renews the rate of commands; it is called about ten times a second.
-func (st *stats) sampleOps(now int64) {
-	if passed := now - st.opsAt[1]; passed > 0 {
-		rate := (st.commands - st.opsAt[0]) * 1000 / passed
-		st.ops += (rate - st.ops) / 4
-		st.opsAt = [2]int64{st.commands, now}
-	}
+// rate is how fast something grows: the mean of the last samples.
+type rate struct {
+	value, base int64 // at the last sample
+	samples     [16]int64
+	next        int
+	begun       bool
 }
 
-// opsPerSecond returns the recent rate of commands.
-func (st *stats) opsPerSecond() int64 { return max(st.ops, 0) }
+// sample notes that the value is now so much at such a base; scale is what a growth of both by one counts.
+func (r *rate) sample(value, base, scale int64) {
+	if r.begun {
+		grown := int64(0)
+		if passed := base - r.base; passed > 0 {
+			grown = (value - r.value) * scale / passed
+		}
+		r.samples[r.next] = grown
+		r.next = (r.next + 1) % len(r.samples)
+	}
+	r.value, r.base, r.begun = value, base, true
+}
+
+func (r *rate) mean() int64 {
+	sum := int64(0)
+	for _, n := range r.samples {
+		sum += n
+	}
+	return sum / int64(len(r.samples))
+}
+
+// sample renews the rates; it is called about ten times a second.
+func (st *stats) sample(now int64) {
+	st.opsRate.sample(st.commands, now, 1000)
+	st.inRate.sample(st.netIn, now, 1000)
+	st.outRate.sample(st.netOut, now, 1000)
+	st.turnRate.sample(st.turns, now, 1000)
+	st.turnTime.sample(st.turnNanos/1000, st.turns, 1)
+}

@@ -56,8 +56,11 @@ func (d *dict) Len() int { return d.t[0].count + d.t[1].count }
 
 // bytes returns the memory of the table itself.
 func (d *dict) bytes() int64 {
-	a, b := &d.t[0], &d.t[1] // no loop: this is asked before and after each change of a large value
-	return int64(64*(len(a.buckets)+cap(a.spill)+len(b.buckets)+cap(b.spill)) + 4*(cap(a.spare)+cap(b.spare)))
+	return d.t[0].bytes() + d.t[1].bytes() // no loop: this is asked before and after each change of a large value
+}
+
+func (t *table) bytes() int64 {
+	return int64(64*(len(t.buckets)+cap(t.spill)) + 4*cap(t.spare))
 }
 
 // Find returns the entry of key, or 0.

@@ -70,6 +70,7 @@ type Stats struct {
 	Hits, Misses   int64 // look-ups by read-only transactions
 	Expired        int64 // keys removed because their time had come
 	ExpiredFields  int64 // hash fields likewise
+	Reclaimed      int64 // dropped values whose memory was given back step by step
 	OrphansDropped int64 // set members without a row, dropped by the job verbs
 }
 
@@ -178,11 +179,14 @@ func (s *Store) ExpiringHashes(i int) int { return s.dbs[i].fields.Len() }
 // Dirty returns the number of effects since the store was made.
 func (s *Store) Dirty() int64 { return s.dirty }
 
+// timeBytes is what an order of times takes for one.
+const timeBytes = 32
+
 // Memory returns the bytes in use: blocks, tables and objects.
 func (s *Store) Memory() int64 {
 	n := s.a.live + s.objMem
 	for _, d := range s.dbs {
-		n += d.keys.bytes() + int64(d.expires.Len()+d.fields.Len())*32
+		n += d.keys.bytes() + int64(d.expires.Len()+d.fields.Len())*timeBytes
 	}
 	return n
 }
@@ -208,11 +212,13 @@ func (s *Store) Reclaim(budget int) bool {
 	if n := len(s.retired); n > 0 && s.retired[n-1].unmap(budget/512+1) {
 		s.retired[n-1] = nil
 		s.retired = s.retired[:n-1]
+		s.Stats.Reclaimed++
 	}
 	for len(s.lazy) > 0 && budget > 0 {
 		if s.lazy[0].reclaim(s, budget) {
 			s.lazy[0] = nil
 			s.lazy = s.lazy[1:]
+			s.Stats.Reclaimed++
 			budget -= 64
 			continue
 		}

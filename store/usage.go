@@ -12,7 +12,7 @@ func (tx *Tx) Usage(key []byte, samples int) (bytes int64, ok bool) {
 	}
 	n := int64(tx.s.a.Size(e.r)) + slotBytes
 	if e.expiry() != 0 {
-		n += 32
+		n += timeBytes
 	}
 	if !e.isObject() {
 		return n, true

@@ -1,0 +1,62 @@
+package server
+
+import "fmt"
+
+func infoStats(srv *Server, w *infoWriter) {
+	st, ks := &srv.stats, &srv.store.Stats
+	kbps := func(r *rate) string { return fmt.Sprintf("%.2f", float64(r.mean())/1024) }
+	w.field("total_connections_received", st.connections)
+	w.field("total_commands_processed", st.commands)
+	w.field("instantaneous_ops_per_sec", st.opsRate.mean())
+	w.field("total_net_input_bytes", st.netIn)
+	w.field("total_net_output_bytes", st.netOut)
+	w.fields(0, "total_net_repl_input_bytes", "total_net_repl_output_bytes")
+	w.field("instantaneous_input_kbps", kbps(&st.inRate))
+	w.field("instantaneous_output_kbps", kbps(&st.outRate))
+	w.fields("0.00", "instantaneous_input_repl_kbps", "instantaneous_output_repl_kbps")
+	w.field("rejected_connections", st.rejected)
+	w.fields(0, "sync_full", "sync_partial_ok", "sync_partial_err")
+	w.field("expired_keys", ks.Expired)
+	w.field("expired_fields", ks.ExpiredFields)
+	past, timed := srv.store.Past(srv.now)
+	w.field("expired_stale_perc", fmt.Sprintf("%.2f", percent(int64(past), int64(timed))))
+	w.field("expired_time_cap_reached_count", st.expireCapped)
+	w.field("expire_cycle_cpu_milliseconds", st.expireNanos/1e6)
+	w.field("evicted_keys", 0)
+	w.field("evicted_clients", st.evictedClients)
+	w.field("evicted_scripts", 0)
+	over := srv.overMemory()
+	w.field("total_eviction_exceeded_time", st.overTotal+over)
+	w.field("current_eviction_exceeded_time", over)
+	w.field("keyspace_hits", ks.Hits)
+	w.field("keyspace_misses", ks.Misses)
+	w.field("pubsub_channels", len(srv.pubsub.subs[byChannel]))
+	w.field("pubsub_patterns", len(srv.pubsub.patterns))
+	w.field("pubsubshard_channels", len(srv.pubsub.subs[byShard]))
+	w.field("latest_fork_usec", st.forkMicros)
+	w.field("total_forks", st.forks)
+	w.fields(0, "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses",
+		"active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time")
+	w.field("tracking_total_keys", len(srv.tracked.readers))
+	w.field("tracking_total_items", srv.tracked.items)
+	w.field("tracking_total_prefixes", len(srv.tracked.prefixes))
+	w.field("unexpected_error_replies", 0)
+	w.field("total_error_replies", st.errorReplies())
+	w.field("total_reads_processed", st.reads)
+	w.field("total_writes_processed", st.writes)
+	w.fields(0, "io_threaded_reads_processed", "io_threaded_writes_processed", "io_threaded_freed_objects",
+		"io_threaded_poll_processed", "io_threaded_total_prefetch_batches", "io_threaded_total_prefetch_entries")
+	w.field("client_query_buffer_limit_disconnections", st.overInput)
+	w.field("client_output_buffer_limit_disconnections", st.overOutput)
+	w.field("eventloop_cycles", st.turns)
+	w.field("eventloop_duration_sum", st.turnNanos/1000)
+	w.field("eventloop_duration_cmd_sum", st.commandNanos()/1000)
+	w.field("instantaneous_eventloop_cycles_per_sec", st.turnRate.mean())
+	w.field("instantaneous_eventloop_duration_usec", st.turnTime.mean())
+	w.field("clients_paused", bit(srv.pause.active(srv.now)))
+	denied := &srv.acl.log.denied
+	w.field("acl_access_denied_auth", denied[aclDeniedAuth])
+	w.field("acl_access_denied_cmd", denied[aclDeniedCommand])
+	w.field("acl_access_denied_key", denied[aclDeniedKey])
+	w.field("acl_access_denied_channel", denied[aclDeniedChannel])
+}
