@@ -18,8 +18,8 @@ var bitfieldRows = []Row{
 			Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate | KeyVariable,
 			Notes: "reads or writes, as its operations do",
 		}},
-		Syntax: "key [GET encoding offset | [OVERFLOW WRAP | SAT | FAIL] SET encoding offset value | " +
-			"INCRBY encoding offset increment ...]",
+		Syntax: "key [<GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value:integer | " +
+			"INCRBY encoding offset increment:integer>> ...]",
 		Since:   "3.2.0",
 		Summary: "Reads and changes integers of any width inside a string value.", Complexity: "O(1) for each operation",
 	},

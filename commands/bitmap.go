@@ -13,7 +13,7 @@ var bitmapRows = []Row{
 	{
 		Name: "setbit", Family: "bitmap", Arity: 4, Flags: Write | DenyOOM, Do: cmdSetBit,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key offset value", Since: "2.2.0",
+		Syntax: "key offset value:integer", Since: "2.2.0",
 		Summary: "Sets or clears one bit of a string value. The key is created when it is absent.", Complexity: "O(1)",
 	},
 	{
@@ -25,13 +25,13 @@ var bitmapRows = []Row{
 	{
 		Name: "bitcount", Family: "bitmap", Arity: -2, Flags: ReadOnly, Do: cmdBitCount,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key [start [end [BYTE | BIT]]]", Since: "2.6.0",
+		Syntax: "key [start [end:integer [BYTE | BIT]]]", Since: "2.6.0",
 		Summary: "Counts the set bits in a string value or a part of it.", Complexity: "O(N)",
 	},
 	{
 		Name: "bitpos", Family: "bitmap", Arity: -3, Flags: ReadOnly, Do: cmdBitPos,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key bit [start [end [BYTE | BIT]]]", Since: "2.8.7",
+		Syntax: "key bit [start [end:integer [BYTE | BIT]]]", Since: "2.8.7",
 		Summary: "Finds the first set or clear bit in a string value.", Complexity: "O(N)",
 	},
 	{
@@ -40,7 +40,7 @@ var bitmapRows = []Row{
 			{Index: 2, Flags: KeyOW | KeyUpdate},
 			{Index: 3, Last: -1, Step: 1, Flags: KeyRO | KeyAccess},
 		},
-		Syntax: "AND | OR | XOR | NOT destkey key [key ...]", Since: "2.6.0",
+		Syntax: "<AND | OR | XOR | NOT> destkey key [key ...]", Since: "2.6.0",
 		Summary: "Combines string values bit by bit and stores the result.", Complexity: "O(N)",
 	},
 }
@@ -166,7 +166,7 @@ func (r *bitRange) of(n int64, clamp func(start, end, n int64) (from, to int64))
 	return from * 8, to * 8
 }
 
-// cmdBitCount handles BITCOUNT key [start [end [BYTE | BIT]]].
+// cmdBitCount handles BITCOUNT key [start [end:integer [BYTE | BIT]]].
 //
 // Keys:    string
 // Reply:   number of set bits
@@ -186,7 +186,7 @@ func cmdBitCount(c *Call) error {
 	return nil
 }
 
-// cmdBitPos handles BITPOS key bit [start [end [BYTE | BIT]]].
+// cmdBitPos handles BITPOS key bit [start [end:integer [BYTE | BIT]]].
 //
 // Keys:    string
 // Reply:   offset of the first such bit, or -1. A clear bit is found behind the end unless an end was given.

@@ -21,21 +21,21 @@ func commandHelp() Row {
 }
 
 var commandRows = []Row{{
-	Name: "command", Family: "server", Arity: -1, Flags: commandFlags, Categories: []string{"connection"}, Do: cmdCommand,
+	Name: "command", Tips: []string{TipAnyOrder}, Family: "server", Arity: -1, Flags: commandFlags, Categories: []string{"connection"}, Do: cmdCommand,
 	Summary: "Tells the facts of every command that this node has.", Since: "2.8.13", Complexity: "O(N), N being the commands",
 	Subs: []Row{
 		commandSub("count", 2, "", "Counts the commands that this node has.", "O(1)", "2.8.13", cmdCommandCount),
 		commandSub("docs", -2, "[command-name [command-name ...]]", "Returns documentary information about commands.",
-			"O(N), N being the names asked for", "7.0.0", cmdCommandDocs),
+			"O(N), N being the names asked for", "7.0.0", cmdCommandDocs).WithTips(TipAnyOrder),
 		commandSub("getkeys", -3, "command [arg [arg ...]]", "Finds which arguments of a given call are keys.",
 			"O(N), N being the arguments of the call", "2.8.13", cmdCommandGetKeys),
 		commandSub("getkeysandflags", -3, "command [arg [arg ...]]", "Finds the keys of a given call and what it does with each.",
 			"O(N), N being the arguments of the call", "7.0.0", cmdCommandGetKeysAndFlags),
 		commandHelp(),
 		commandSub("info", -2, "[command-name [command-name ...]]", "Tells the facts of the commands named, or of all.",
-			"O(N), N being the names asked for", "2.8.13", cmdCommandInfo),
-		commandSub("list", -2, "[FILTERBY MODULE module-name | ACLCAT category | PATTERN pattern]", "Lists the names of commands, filtered if wished.",
-			"O(N), N being the commands", "7.0.0", cmdCommandList),
+			"O(N), N being the names asked for", "2.8.13", cmdCommandInfo).WithTips(TipAnyOrder),
+		commandSub("list", -2, "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]", "Lists the names of commands, filtered if wished.",
+			"O(N), N being the commands", "7.0.0", cmdCommandList).WithTips(TipAnyOrder),
 	},
 }}
 
@@ -92,16 +92,16 @@ func writeInfo(r *Reply, row *Row) {
 	r.Int(int64(last))
 	r.Int(int64(step))
 	writeWords(r, row.cats, "@")
-	r.Set(0) // tips are for proxies in front of a cluster
-	specs := 0
-	mark := r.Later()
+	r.Set(len(row.Tips))
+	for _, tip := range row.Tips {
+		r.Text(tip)
+	}
+	r.Set(row.shownSpecs())
 	for i := range row.Keys {
 		if !row.Keys[i].hidden() {
-			specs++
 			writeKeySpec(r, &row.Keys[i])
 		}
 	}
-	r.Fill(mark, func() { r.Set(specs) })
 	if len(row.Subs) == 0 {
 		r.Set(0) // as Valkey has it, though sub-commands come in an array
 		return
@@ -197,9 +197,8 @@ func cmdCommandDocs(c *Call) error {
 }
 
 func writeDocs(r *Reply, row *Row) {
-	args := parseSyntax(row.Syntax)
 	n := 3
-	for _, has := range []bool{row.Complexity != "", len(args) > 0, len(row.Subs) > 0} {
+	for _, has := range []bool{row.Complexity != "", len(row.args) > 0, len(row.Subs) > 0} {
 		if has {
 			n++
 		}
@@ -215,9 +214,9 @@ func writeDocs(r *Reply, row *Row) {
 		r.Text("complexity")
 		r.Text(row.Complexity)
 	}
-	if len(args) > 0 {
+	if len(row.args) > 0 {
 		r.Text("arguments")
-		writeArguments(r, args)
+		writeArguments(r, row.args)
 	}
 	if len(row.Subs) > 0 {
 		r.Text("subcommands")
@@ -243,7 +242,7 @@ func writeArguments(r *Reply, args []argument) {
 			flags = append(flags, "multiple_token")
 		}
 		n := 2
-		for _, has := range []bool{a.token != "", len(flags) > 0, len(a.parts) > 0} {
+		for _, has := range []bool{a.kind == "key" && a.spec >= 0, a.token != "", len(flags) > 0, len(a.parts) > 0} {
 			if has {
 				n++
 			}
@@ -253,6 +252,10 @@ func writeArguments(r *Reply, args []argument) {
 		r.Text(a.name)
 		r.Text("type")
 		r.Text(a.kind)
+		if a.kind == "key" && a.spec >= 0 {
+			r.Text("key_spec_index")
+			r.Int(int64(a.spec))
+		}
 		if a.token != "" {
 			r.Text("token")
 			r.Text(a.token)

@@ -25,10 +25,20 @@ func TestParseSyntax(t *testing.T) {
 		},
 		"[protover [AUTH username password]]": {{name: "protover", kind: "block", optional: true, parts: []argument{
 			{name: "protover", kind: "string"},
-			{name: "username", kind: "block", optional: true, parts: []argument{
-				{name: "username", kind: "string", token: "AUTH"}, {name: "password", kind: "string"},
+			{name: "auth", kind: "block", token: "AUTH", optional: true, parts: []argument{
+				{name: "username", kind: "string"}, {name: "password", kind: "string"},
 			}},
 		}}},
+		"key [WEIGHTS weight [weight ...]] [AGGREGATE <SUM | MIN>] [LIMIT offset count:string]": {
+			{name: "key", kind: "key"},
+			{name: "weight", kind: "double", token: "WEIGHTS", optional: true, multiple: true},
+			{name: "option", kind: "oneof", token: "AGGREGATE", optional: true, parts: []argument{
+				{name: "sum", kind: "pure-token", token: "SUM"}, {name: "min", kind: "pure-token", token: "MIN"},
+			}},
+			{name: "limit", kind: "block", token: "LIMIT", optional: true, parts: []argument{
+				{name: "offset", kind: "integer"}, {name: "count", kind: "string"},
+			}},
+		},
 		"<ON | OFF> [PREFIX prefix [PREFIX prefix ...]]": {
 			{name: "option", kind: "oneof", parts: []argument{
 				{name: "on", kind: "pure-token", token: "ON"}, {name: "off", kind: "pure-token", token: "OFF"},
@@ -38,4 +48,10 @@ func TestParseSyntax(t *testing.T) {
 	} {
 		require.Equal(t, want, parseSyntax(syntax), syntax)
 	}
+}
+
+func TestReadSyntax(t *testing.T) {
+	plain, args := readSyntax("<a:key | ip:port> [destination key [key ...] [count:integer]] x:double", 2)
+	require.Equal(t, "<a | ip:port> [destination key [key ...] [count]] x", plain)
+	require.Equal(t, []int{0, 1, 1}, []int{args[0].parts[0].spec, args[1].parts[0].spec, args[1].parts[1].spec})
 }

@@ -6,22 +6,22 @@ import (
 
 var databaseRows = []Row{
 	{
-		Name: "dbsize", Family: "server", Arity: 1, Flags: ReadOnly | Fast, Do: cmdDBSize, Categories: []string{"keyspace"},
+		Name: "dbsize", Tips: []string{"request_policy:all_shards", "response_policy:agg_sum"}, Family: "server", Arity: 1, Flags: ReadOnly | Fast, Do: cmdDBSize, Categories: []string{"keyspace"},
 		Since: "1.0.0", Summary: "Counts the keys of the database.", Complexity: "O(1)",
 	},
 	{
-		Name: "flushdb", Family: "server", Arity: -1, Flags: Write, Do: cmdFlushDB, Categories: []string{"keyspace", "dangerous"},
+		Name: "flushdb", Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"}, Family: "server", Arity: -1, Flags: Write, Do: cmdFlushDB, Categories: []string{"keyspace", "dangerous"},
 		Syntax: "[ASYNC | SYNC]", Since: "1.0.0",
 		Summary: "Removes all keys of the database.", Complexity: "O(1); the memory is given back step by step",
 	},
 	{
-		Name: "flushall", Family: "server", Arity: -1, Flags: Write, Do: cmdFlushAll, Categories: []string{"keyspace", "dangerous"},
+		Name: "flushall", Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"}, Family: "server", Arity: -1, Flags: Write, Do: cmdFlushAll, Categories: []string{"keyspace", "dangerous"},
 		Syntax: "[ASYNC | SYNC]", Since: "1.0.0",
 		Summary: "Removes all keys of all databases.", Complexity: "O(1); the memory is given back step by step",
 	},
 	{
 		Name: "swapdb", Family: "server", Arity: 3, Flags: Write | Fast, Do: cmdSwapDB, Categories: []string{"keyspace", "dangerous"},
-		Syntax: "index1 index2", Since: "4.0.0", Summary: "Exchanges the keys of two databases.",
+		Syntax: "index1:integer index2:integer", Since: "4.0.0", Summary: "Exchanges the keys of two databases.",
 		Complexity: "O(N) where N is the number of clients that watch or wait for keys of both",
 	},
 }

@@ -84,11 +84,50 @@ type argument struct {
 	optional bool
 	multiple bool // may be given several times
 	repeat   bool // with its token each time
+	spec     int  // of a key: the number of its key-spec among those that COMMAND shows, -1 for none
 	parts    []argument
 }
 
-// parseSyntax reads a row's syntax: lower-case words are arguments, upper-case ones tokens, [] encloses what is
-// optional and <> what is one choice, | separates alternatives and ... says that what stands before it may come again.
+// readSyntax returns a row's syntax without the types that it names, and its arguments.
+func readSyntax(syntax string, specs int) (plain string, args []argument) {
+	args = parseSyntax(syntax)
+	next := 0
+	numberKeys(args, specs, &next)
+	return plainSyntax(syntax), args
+}
+
+// numberKeys gives the keys their key-specs, in the order in which both stand in a call; the last one has what is left.
+func numberKeys(args []argument, specs int, next *int) {
+	for i := range args {
+		a := &args[i]
+		numberKeys(a.parts, specs, next)
+		if a.kind == "key" {
+			a.spec = min(*next, specs-1)
+			*next++
+		}
+	}
+}
+
+// plainSyntax returns a syntax without the types that it names.
+func plainSyntax(syntax string) string {
+	var b strings.Builder
+	for word := range strings.SplitAfterSeq(syntax, " ") {
+		name, rest, ok := strings.Cut(word, ":")
+		kind := strings.TrimRight(rest, "]>. ")
+		if ok && slices.Contains(kinds, kind) {
+			word = name + rest[len(kind):]
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// kinds are the types that a syntax may name, as in count:integer, where the argument's name does not tell.
+var kinds = []string{"string", "integer", "double", "key", "pattern", "unix-time"}
+
+// parseSyntax reads a row's syntax: lower-case words are arguments, with a type behind a colon where the name does not
+// tell, upper-case ones tokens, [] encloses what is optional and <> what is one choice, | separates alternatives and ...
+// says that what stands before it may come again.
 func parseSyntax(syntax string) []argument {
 	p := syntaxParser{words: splitSyntax(syntax)}
 	return p.alternatives()
@@ -122,14 +161,22 @@ func (p *syntaxParser) alternatives() []argument {
 	return []argument{one}
 }
 
-// block makes one argument of a sequence.
+// block makes one argument of a sequence. The token that begins it is the block's.
 func block(seq []argument) argument {
 	if len(seq) == 1 {
 		return seq[0]
 	}
 	b := argument{name: "block", kind: "block", parts: seq}
-	if len(seq) > 0 {
-		b.name = seq[0].name
+	if len(seq) == 0 {
+		return b
+	}
+	b.name = seq[0].name
+	if first := &b.parts[0]; first.token != "" && !first.optional {
+		b.token, first.token = first.token, ""
+		b.name = strings.ToLower(b.token)
+		if first.kind == "pure-token" {
+			b.parts = b.parts[1:]
+		}
 	}
 	return b
 }
@@ -166,6 +213,10 @@ func (p *syntaxParser) sequence() (seq []argument) {
 // optional adds a bracketed part. One that repeats what stands before it says that that may come again.
 func (p *syntaxParser) optional(seq, inner []argument) []argument {
 	n := len(inner)
+	if n == 1 && len(seq) > 0 && inner[0].multiple && seq[len(seq)-1].name == inner[0].name && inner[0].token == "" {
+		seq[len(seq)-1].multiple = true // a token that stands before the first alone
+		return seq
+	}
 	if n > 0 && n <= len(seq) && inner[n-1].multiple {
 		last := inner[n-1]
 		last.multiple = false
@@ -188,20 +239,37 @@ func sameArgument(a, b argument) bool {
 // word reads one argument: a token with the value behind it, a token alone, or a value.
 func (p *syntaxParser) word(w string) argument {
 	if !isToken(w) {
-		return argument{name: w, kind: kindOf(w)}
+		return valueArgument(w)
 	}
 	if p.at < len(p.words) {
-		if next := p.words[p.at]; !isToken(next) && !strings.ContainsAny(next, "[]<>|.") {
+		switch next := p.words[p.at]; {
+		case next == "<":
 			p.at++
-			return argument{name: next, kind: kindOf(next), token: w}
+			a := block(p.alternatives())
+			p.at++ // the closing bracket
+			a.token = w
+			return a
+		case !isToken(next) && !strings.ContainsAny(next, "[]<>|."):
+			p.at++
+			a := valueArgument(next)
+			a.token = w
+			return a
 		}
 	}
 	return argument{name: strings.ToLower(w), kind: "pure-token", token: w}
 }
 
+// valueArgument is an argument that stands for a value.
+func valueArgument(w string) argument {
+	if name, kind, ok := strings.Cut(w, ":"); ok && slices.Contains(kinds, kind) {
+		return argument{name: name, kind: kind}
+	}
+	return argument{name: w, kind: kindOf(w)}
+}
+
 // isToken reports whether a word of a syntax stands for itself.
 func isToken(w string) bool {
-	return strings.ToUpper(w) == w && strings.ToLower(w) != w || w == "*" || w == "=" || w == "~"
+	return strings.ToUpper(w) == w && strings.ToLower(w) != w || strings.Contains("*=~$", w)
 }
 
 // kindOf tells the type of an argument by its name.

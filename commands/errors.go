@@ -38,16 +38,21 @@ const errWait Error = "WAIT"
 // IsWait reports whether a handler asked to be parked until one of its keys is touched.
 func IsWait(err error) bool { return err == error(errWait) }
 
-// echoLimit is how many bytes of a client's own words an error repeats.
-const echoLimit = 128
+// How many bytes of a client's own words an error repeats: as Valkey does, and where Valkey repeats all of them.
+const (
+	echoLimit     = 128
+	echoLongLimit = 4 << 10
+)
 
 // Echo cuts a client's words to what an error may repeat, and replaces line breaks, so that an
 // error stays one line.
-func Echo(b []byte) string {
-	if len(b) > echoLimit {
-		b = b[:echoLimit]
-	}
-	out := []byte(string(b))
+func Echo(b []byte) string { return echo(b, echoLimit) }
+
+// EchoLong is Echo for words of which Valkey repeats all.
+func EchoLong(b []byte) string { return echo(b, echoLongLimit) }
+
+func echo(b []byte, limit int) string {
+	out := []byte(string(b[:min(len(b), limit)]))
 	for i, c := range out {
 		if c == '\r' || c == '\n' || c == 0 {
 			out[i] = ' '

@@ -30,13 +30,13 @@ var hashRows = []Row{
 	{
 		Name: "hincrby", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHIncrBy,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key field increment", Since: "2.0.0",
+		Syntax: "key field increment:integer", Since: "2.0.0",
 		Summary: "Adds to the integer value of a field of a hash. An absent field counts as 0.", Complexity: "O(1)",
 	},
 	{
 		Name: "hincrbyfloat", Family: "hash", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdHIncrByFloat,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key field increment", Since: "2.6.0",
+		Syntax: "key field increment:double", Since: "2.6.0",
 		Summary: "Adds to the floating-point value of a field of a hash. An absent field counts as 0.", Complexity: "O(1)",
 	},
 }

@@ -2,25 +2,25 @@ package commands
 
 var keyRows = []Row{
 	{
-		Name: "del", Family: "generic", Arity: -2, Flags: Write, Do: cmdDel,
+		Name: "del", Tips: []string{"request_policy:multi_shard", "response_policy:agg_sum"}, Family: "generic", Arity: -2, Flags: Write, Do: cmdDel,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRM | KeyDelete}},
 		Syntax: "key [key ...]", Since: "1.0.0",
 		Summary: "Deletes keys.", Complexity: "O(N) where N is the number of keys; large values are reclaimed step by step",
 	},
 	{
-		Name: "unlink", Family: "generic", Arity: -2, Flags: Write | Fast, Do: cmdDel,
+		Name: "unlink", Tips: []string{"request_policy:multi_shard", "response_policy:agg_sum"}, Family: "generic", Arity: -2, Flags: Write | Fast, Do: cmdDel,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRM | KeyDelete}},
 		Syntax: "key [key ...]", Since: "4.0.0",
 		Summary: "Deletes keys, reclaiming their memory later.", Complexity: "O(N) where N is the number of keys",
 	},
 	{
-		Name: "exists", Family: "generic", Arity: -2, Flags: ReadOnly | Fast, Do: cmdExists,
+		Name: "exists", Tips: []string{"request_policy:multi_shard", "response_policy:agg_sum"}, Family: "generic", Arity: -2, Flags: ReadOnly | Fast, Do: cmdExists,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO}},
 		Syntax: "key [key ...]", Since: "1.0.0",
 		Summary: "Counts how many of the keys exist.", Complexity: "O(N) where N is the number of keys",
 	},
 	{
-		Name: "touch", Family: "generic", Arity: -2, Flags: ReadOnly | Fast, Do: cmdTouch,
+		Name: "touch", Tips: []string{"request_policy:multi_shard", "response_policy:agg_sum"}, Family: "generic", Arity: -2, Flags: ReadOnly | Fast, Do: cmdTouch,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO}},
 		Syntax: "key [key ...]", Since: "3.2.1",
 		Summary: "Renews the access time of keys and counts those that exist.", Complexity: "O(N) where N is the number of keys",
@@ -32,11 +32,11 @@ var keyRows = []Row{
 		Summary: "Tells the type of the value at a key.", Complexity: "O(1)",
 	},
 	{
-		Name: "randomkey", Family: "generic", Arity: 1, Flags: ReadOnly, Do: cmdRandomKey, Since: "1.0.0",
+		Name: "randomkey", Tips: []string{"request_policy:all_shards", "response_policy:special", TipVaries}, Family: "generic", Arity: 1, Flags: ReadOnly, Do: cmdRandomKey, Since: "1.0.0",
 		Summary: "Returns a key of the database chosen at random.", Complexity: "O(1)",
 	},
 	{
-		Name: "dump", Family: "generic", Arity: 2, Flags: ReadOnly, Do: cmdDump,
+		Name: "dump", Tips: []string{TipVaries}, Family: "generic", Arity: 2, Flags: ReadOnly, Do: cmdDump,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "2.6.0",
 		Summary: "Returns the value at a key in its serialized form.", Complexity: "O(N) where N is the size of the value",
@@ -44,7 +44,7 @@ var keyRows = []Row{
 	{
 		Name: "restore", Family: "generic", Arity: -4, Flags: Write | DenyOOM, Do: cmdRestore, Categories: []string{"dangerous"},
 		Keys:   []KeySpec{{Index: 1, Flags: KeyOW | KeyUpdate}},
-		Syntax: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Since: "2.6.0",
+		Syntax: "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency:integer]", Since: "2.6.0",
 		Summary:    "Creates a key from a value in its serialized form.",
 		Complexity: "O(N) where N is the size of the value, O(N*log(N)) for sorted sets",
 	},

@@ -37,13 +37,13 @@ var expireRows = []Row{
 		Summary: "Clears the expiry time of a key.", Complexity: "O(1)",
 	},
 	{
-		Name: "ttl", Family: "generic", Arity: 2, Flags: ReadOnly | Fast, Do: cmdTTL,
+		Name: "ttl", Tips: []string{TipVaries}, Family: "generic", Arity: 2, Flags: ReadOnly | Fast, Do: cmdTTL,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "1.0.0",
 		Summary: "Tells the time to live of a key in seconds.", Complexity: "O(1)",
 	},
 	{
-		Name: "pttl", Family: "generic", Arity: 2, Flags: ReadOnly | Fast, Do: cmdPTTL,
+		Name: "pttl", Tips: []string{TipVaries}, Family: "generic", Arity: 2, Flags: ReadOnly | Fast, Do: cmdPTTL,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "2.6.0",
 		Summary: "Tells the time to live of a key in milliseconds.", Complexity: "O(1)",

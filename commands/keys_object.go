@@ -5,26 +5,26 @@ var objectRows = []Row{{
 	Summary: "Groups the commands that look into the form of a value.", Complexity: "Depends on the subcommand",
 	Subs: []Row{
 		{
-			Name: "encoding", Arity: 3, Flags: ReadOnly, Do: cmdObjectEncoding,
+			Name: "encoding", Tips: []string{TipVaries}, Arity: 3, Flags: ReadOnly, Do: cmdObjectEncoding,
 			Keys:   []KeySpec{{Index: 2, Flags: KeyRO}},
 			Syntax: "key", Since: "2.2.3",
 			Summary: "Tells the internal form of the value at a key.", Complexity: "O(1)",
 		},
 		{
-			Name: "freq", Arity: 3, Flags: ReadOnly, Do: cmdObjectFreq,
+			Name: "freq", Tips: []string{TipVaries}, Arity: 3, Flags: ReadOnly, Do: cmdObjectFreq,
 			Keys:   []KeySpec{{Index: 2, Flags: KeyRO}},
 			Syntax: "key", Since: "4.0.0",
 			Summary: "Tells how often a key is used, under a policy that counts it.", Complexity: "O(1)",
 		},
 		HelpRow("6.2.0"),
 		{
-			Name: "idletime", Arity: 3, Flags: ReadOnly, Do: cmdObjectIdleTime,
+			Name: "idletime", Tips: []string{TipVaries}, Arity: 3, Flags: ReadOnly, Do: cmdObjectIdleTime,
 			Keys:   []KeySpec{{Index: 2, Flags: KeyRO}},
 			Syntax: "key", Since: "2.2.3",
 			Summary: "Tells for how many seconds a key was not used.", Complexity: "O(1)",
 		},
 		{
-			Name: "refcount", Arity: 3, Flags: ReadOnly, Do: cmdObjectRefCount,
+			Name: "refcount", Tips: []string{TipVaries}, Arity: 3, Flags: ReadOnly, Do: cmdObjectRefCount,
 			Keys:   []KeySpec{{Index: 2, Flags: KeyRO}},
 			Syntax: "key", Since: "2.2.3",
 			Summary: "Tells how many references the value at a key has: always one.", Complexity: "O(1)",

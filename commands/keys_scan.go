@@ -9,13 +9,13 @@ import (
 
 var scanRows = []Row{
 	{
-		Name: "scan", Family: "generic", Arity: -2, Flags: ReadOnly, Do: cmdScan,
+		Name: "scan", Tips: []string{TipVaries, "request_policy:special", "response_policy:special"}, Family: "generic", Arity: -2, Flags: ReadOnly, Do: cmdScan,
 		Syntax: "cursor [MATCH pattern] [COUNT count] [TYPE type]", Since: "2.8.0",
 		Summary:    "Goes through the keys of the database a few at a time.",
 		Complexity: "O(1) for every call, O(N) for a whole pass over N keys",
 	},
 	{
-		Name: "keys", Family: "generic", Arity: 2, Flags: ReadOnly, Do: cmdKeys, Categories: []string{"dangerous"},
+		Name: "keys", Tips: []string{"request_policy:all_shards", TipAnyOrder}, Family: "generic", Arity: 2, Flags: ReadOnly, Do: cmdKeys, Categories: []string{"dangerous"},
 		Syntax: "pattern", Since: "1.0.0",
 		Summary: "Returns all keys that match a pattern.", Complexity: "O(N) where N is the number of keys in the database",
 	},

@@ -76,6 +76,16 @@ func (r *Row) AppendKeys(dst []KeyAt, args [][]byte) []KeyAt {
 // shard channels.
 func (k *KeySpec) hidden() bool { return k.Flags&(KeyChannel|KeyNotKey) == KeyChannel }
 
+// shownSpecs returns how many key-specs COMMAND shows.
+func (r *Row) shownSpecs() (n int) {
+	for i := range r.Keys {
+		if !r.Keys[i].hidden() {
+			n++
+		}
+	}
+	return n
+}
+
 // HasChannels reports whether calls of the row name channels that the ACL has a say in.
 func (r *Row) HasChannels() bool {
 	for i := range r.Keys {

@@ -6,7 +6,7 @@ var listChangeRows = []Row{
 	{
 		Name: "linsert", Family: "list", Arity: 5, Flags: Write | DenyOOM, Do: cmdLInsert,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyInsert}},
-		Syntax: "key BEFORE | AFTER pivot element", Since: "2.2.0", Summary: "Inserts an element before or after another one of a list.",
+		Syntax: "key <BEFORE | AFTER> pivot element", Since: "2.2.0", Summary: "Inserts an element before or after another one of a list.",
 		Complexity: "O(N) where N is the number of elements before the pivot",
 	},
 	{

@@ -6,7 +6,7 @@ var listMoveRows = []Row{
 	{
 		Name: "lmove", Family: "list", Arity: 5, Flags: Write | DenyOOM, Do: cmdLMove,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}, {Index: 2, Flags: KeyRW | KeyInsert}},
-		Syntax: "source destination LEFT | RIGHT LEFT | RIGHT", Since: "6.2.0",
+		Syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT>", Since: "6.2.0",
 		Summary: "Moves an element from an end of one list to an end of another and returns it.", Complexity: "O(1)",
 	},
 	{
@@ -18,7 +18,7 @@ var listMoveRows = []Row{
 	{
 		Name: "blmove", Family: "list", Arity: 6, Flags: Write | DenyOOM | NoScript | Blocking, Do: cmdBLMove,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}, {Index: 2, Flags: KeyRW | KeyInsert}},
-		Syntax: "source destination LEFT | RIGHT LEFT | RIGHT timeout", Since: "6.2.0",
+		Syntax: "source destination <LEFT | RIGHT> <LEFT | RIGHT> timeout", Since: "6.2.0",
 		Summary: "Moves an element like LMOVE, waiting for one while the list is empty.", Complexity: "O(1)",
 	},
 	{

@@ -10,7 +10,7 @@ var listPopRows = []Row{
 	{
 		Name: "lmpop", Family: "list", Arity: -4, Flags: Write | MovableKeys, Do: cmdLMPop,
 		Keys:   []KeySpec{{Index: 1, Numbered: true, FirstKey: 1, Step: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
-		Syntax: "numkeys key [key ...] LEFT | RIGHT [COUNT count]", Since: "7.0.0",
+		Syntax: "numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Since: "7.0.0",
 		Summary:    "Takes elements off an end of the first list that has some and returns them.",
 		Complexity: "O(N+M) where N is the number of keys and M is the number of elements returned",
 	},
@@ -31,7 +31,7 @@ var listPopRows = []Row{
 	{
 		Name: "blmpop", Family: "list", Arity: -5, Flags: Write | Blocking | MovableKeys, Do: cmdBLMPop,
 		Keys:   []KeySpec{{Index: 2, Numbered: true, FirstKey: 1, Step: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
-		Syntax: "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]", Since: "7.0.0",
+		Syntax: "timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Since: "7.0.0",
 		Summary:    "Takes elements off lists like LMPOP, waiting for one while all are empty.",
 		Complexity: "O(N+M) where N is the number of keys and M is the number of elements returned",
 	},

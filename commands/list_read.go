@@ -25,7 +25,7 @@ var listReadRows = []Row{
 	{
 		Name: "lpos", Family: "list", Arity: -3, Flags: ReadOnly, Do: cmdLPos,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key element [RANK rank] [COUNT num-matches] [MAXLEN len]", Since: "6.0.6",
+		Syntax: "key element [RANK rank] [COUNT num-matches:integer] [MAXLEN len]", Since: "6.0.6",
 		Summary: "Returns the indexes of elements of a list that are equal to the given one.", Complexity: "O(N) where N is the number of elements looked at",
 	},
 }
@@ -182,7 +182,7 @@ func parsePos(args [][]byte) (o posOptions, err error) {
 	return o, nil
 }
 
-// cmdLPos handles LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len].
+// cmdLPos handles LPOS key element [RANK rank] [COUNT num-matches:integer] [MAXLEN len].
 //
 // Keys:    list
 // Reply:   the index of a match or null; with COUNT an array of indexes

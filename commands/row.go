@@ -117,7 +117,8 @@ type Row struct {
 	// Categories are ACL categories beyond those that family and flags imply.
 	Categories []string
 	Tokens     []string // capability tokens that EMQ.VERSION advertises
-	Syntax     string   // the arguments after the name, as "key [NX | XX] value [value ...]"
+	Syntax     string   // the arguments after the name, as "key [NX | XX] value [value ...]"; a family may add types: count:integer
+	Tips       []string // what COMMAND INFO tells proxies in front of several nodes
 	Summary    string
 	Complexity string
 	Since      string // first version of the command in Valkey's numbering, or of emqd for its own
@@ -128,7 +129,20 @@ type Row struct {
 	full  string // "container|sub" or Name
 	upper string // Name in upper case, of a top-level row
 	cats  []string
+	args  []argument // that Syntax describes
 	id    int
+}
+
+// The tips of commands whose replies to the same call differ, or are the same in another order.
+const (
+	TipVaries   = "nondeterministic_output"
+	TipAnyOrder = "nondeterministic_output_order"
+)
+
+// WithTips returns the row with tips.
+func (r Row) WithTips(tips ...string) Row {
+	r.Tips = tips
+	return r
 }
 
 // FullName returns the name as COMMAND and ACL spell it: "get", "client|list".

@@ -40,13 +40,13 @@ var setRows = []Row{
 		Summary: "Tells of several things whether they are members of a set.", Complexity: "O(N) where N is the number of members asked for",
 	},
 	{
-		Name: "smembers", Family: "set", Arity: 2, Flags: ReadOnly, Do: cmdSMembers,
+		Name: "smembers", Tips: []string{TipAnyOrder}, Family: "set", Arity: 2, Flags: ReadOnly, Do: cmdSMembers,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key", Since: "1.0.0",
 		Summary: "Lists every member of a set.", Complexity: "O(N) where N is the number of members",
 	},
 	{
-		Name: "sscan", Family: "set", Arity: -3, Flags: ReadOnly, Do: cmdSScan,
+		Name: "sscan", Tips: []string{TipVaries}, Family: "set", Arity: -3, Flags: ReadOnly, Do: cmdSScan,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key cursor [MATCH pattern] [COUNT count]", Since: "2.8.0",
 		Summary: "Goes through the members of a set step by step.", Complexity: "O(1) for every call, O(N) for a complete pass",

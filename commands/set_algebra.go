@@ -9,7 +9,7 @@ import (
 
 var setAlgebraRows = []Row{
 	{
-		Name: "sinter", Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSInter,
+		Name: "sinter", Tips: []string{TipAnyOrder}, Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSInter,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [key ...]", Since: "1.0.0", Summary: "Returns the members that several sets have in common.",
 		Complexity: "O(N*M) where N is the size of the smallest set and M is the number of sets",
@@ -27,7 +27,7 @@ var setAlgebraRows = []Row{
 		Complexity: "O(N*M) where N is the size of the smallest set and M is the number of sets",
 	},
 	{
-		Name: "sunion", Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSUnion,
+		Name: "sunion", Tips: []string{TipAnyOrder}, Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSUnion,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [key ...]", Since: "1.0.0", Summary: "Returns the members of all of several sets.",
 		Complexity: "O(N) where N is the number of members of all sets",
@@ -39,7 +39,7 @@ var setAlgebraRows = []Row{
 		Complexity: "O(N) where N is the number of members of all sets",
 	},
 	{
-		Name: "sdiff", Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSDiff,
+		Name: "sdiff", Tips: []string{TipAnyOrder}, Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSDiff,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [key ...]", Since: "1.0.0", Summary: "Returns the members of the first set that no other one has.",
 		Complexity: "O(N*M) where N is the size of the first set and M is the number of sets",

@@ -9,13 +9,13 @@ import (
 
 var setRandomRows = []Row{
 	{
-		Name: "spop", Family: "set", Arity: -2, Flags: Write | Fast, Do: cmdSPop,
+		Name: "spop", Tips: []string{TipVaries}, Family: "set", Arity: -2, Flags: Write | Fast, Do: cmdSPop,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyDelete}},
 		Syntax: "key [count]", Since: "1.0.0", Summary: "Takes random members out of a set and returns them.",
 		Complexity: "O(1) without count, otherwise O(N) where N is count",
 	},
 	{
-		Name: "srandmember", Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSRandMember,
+		Name: "srandmember", Tips: []string{TipVaries}, Family: "set", Arity: -2, Flags: ReadOnly, Do: cmdSRandMember,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [count]", Since: "1.0.0", Summary: "Returns random members of a set.",
 		Complexity: "O(1) without count, otherwise O(N) where N is the absolute value of count",

@@ -8,16 +8,16 @@ import (
 
 var streamRows = []Row{
 	{
-		Name: "xadd", Family: "stream", Arity: -5, Flags: Write | DenyOOM | Fast, Do: cmdXAdd,
+		Name: "xadd", Tips: []string{TipVaries}, Family: "stream", Arity: -5, Flags: Write | DenyOOM | Fast, Do: cmdXAdd,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
 		Syntax: "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]",
 		Since:  "5.0.0", Summary: "Adds an entry to a stream, which is created when it is absent, and returns its id.",
 		Complexity: "O(1), and O(N) where N is the number of entries trimmed",
 	},
 	{
-		Name: "xtrim", Family: "stream", Arity: -4, Flags: Write, Do: cmdXTrim,
+		Name: "xtrim", Tips: []string{TipVaries}, Family: "stream", Arity: -4, Flags: Write, Do: cmdXTrim,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyDelete}},
-		Syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]", Since: "5.0.0",
+		Syntax: "key <<MAXLEN | MINID> [= | ~] threshold [LIMIT count]>", Since: "5.0.0",
 		Summary: "Removes the oldest entries of a stream.", Complexity: "O(N) where N is the number of entries removed",
 	},
 	{
@@ -29,7 +29,7 @@ var streamRows = []Row{
 	{
 		Name: "xsetid", Family: "stream", Arity: -3, Flags: Write | DenyOOM | Fast, Do: cmdXSetID,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
-		Syntax: "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]", Since: "5.0.0",
+		Syntax: "key last-id [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id]", Since: "5.0.0",
 		Summary: "Sets the last id of a stream, as replication does.", Complexity: "O(1)",
 	},
 }
@@ -181,7 +181,7 @@ func cmdXDel(c *Call) error {
 	return nil
 }
 
-// cmdXSetID handles XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id].
+// cmdXSetID handles XSETID key last-id [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id].
 //
 // Keys:    stream
 // Reply:   OK

@@ -8,7 +8,7 @@ import (
 
 var streamClaimRows = []Row{
 	{
-		Name: "xclaim", Family: "stream", Arity: -6, Flags: Write | Fast, Do: cmdXClaim,
+		Name: "xclaim", Tips: []string{TipVaries}, Family: "stream", Arity: -6, Flags: Write | Fast, Do: cmdXClaim,
 		Keys: []KeySpec{{Index: 1, Flags: KeyRW | KeyUpdate}},
 		Syntax: "key group consumer min-idle-time id [id ...] [IDLE milliseconds] [TIME unix-time-milliseconds] " +
 			"[RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Since: "5.0.0",
@@ -16,9 +16,9 @@ var streamClaimRows = []Row{
 		Complexity: "O(log P) for each id where P is the number of pending entries",
 	},
 	{
-		Name: "xautoclaim", Family: "stream", Arity: -6, Flags: Write | Fast, Do: cmdXAutoClaim,
+		Name: "xautoclaim", Tips: []string{TipVaries}, Family: "stream", Arity: -6, Flags: Write | Fast, Do: cmdXAutoClaim,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyDelete}},
-		Syntax: "key group consumer min-idle-time start [COUNT count] [JUSTID]", Since: "6.2.0",
+		Syntax: "key group consumer min-idle-time start:string [COUNT count] [JUSTID]", Since: "6.2.0",
 		Summary:    "Makes a consumer the owner of entries that are pending for long.",
 		Complexity: "O(C log P) where C is COUNT and P the number of pending entries",
 	},
@@ -216,7 +216,7 @@ func parseAutoClaim(args [][]byte) (o autoClaim, err error) {
 	return o, nil
 }
 
-// cmdXAutoClaim handles XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID].
+// cmdXAutoClaim handles XAUTOCLAIM key group consumer min-idle-time start:string [COUNT count] [JUSTID].
 //
 // Keys:    stream
 // Reply:   array of the id to go on from, 0-0 at the end, the entries claimed, and the ids of those that are gone

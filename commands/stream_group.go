@@ -10,13 +10,13 @@ var streamGroupRows = []Row{
 			{
 				Name: "create", Arity: -5, Flags: Write | DenyOOM, Do: cmdXGroupCreate,
 				Keys:   []KeySpec{{Index: 2, Flags: KeyRW | KeyInsert}},
-				Syntax: "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]", Since: "5.0.0",
+				Syntax: "key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read:integer]", Since: "5.0.0",
 				Summary: "Creates a consumer group.", Complexity: "O(1)",
 			},
 			{
 				Name: "setid", Arity: -5, Flags: Write, Do: cmdXGroupSetID,
 				Keys:   []KeySpec{{Index: 2, Flags: KeyRW | KeyUpdate}},
-				Syntax: "key group <id | $> [ENTRIESREAD entries-read]", Since: "5.0.0",
+				Syntax: "key group <id | $> [ENTRIESREAD entries-read:integer]", Since: "5.0.0",
 				Summary: "Sets up to which id a group has read.", Complexity: "O(1)",
 			},
 			{
@@ -103,7 +103,7 @@ func openGroup(c *Call) (x store.Stream, err error) {
 	return x, nil
 }
 
-// cmdXGroupCreate handles XGROUP CREATE key group id|$ [MKSTREAM] [ENTRIESREAD entries-read].
+// cmdXGroupCreate handles XGROUP CREATE key group id|$ [MKSTREAM] [ENTRIESREAD entries-read:integer].
 //
 // Keys:    stream
 // Reply:   OK
@@ -138,7 +138,7 @@ func cmdXGroupCreate(c *Call) error {
 	return nil
 }
 
-// cmdXGroupSetID handles XGROUP SETID key group id|$ [ENTRIESREAD entries-read].
+// cmdXGroupSetID handles XGROUP SETID key group id|$ [ENTRIESREAD entries-read:integer].
 //
 // Keys:    stream
 // Reply:   OK

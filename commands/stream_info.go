@@ -19,7 +19,7 @@ var streamInfoRows = []Row{
 				Syntax: "key", Since: "5.0.0", Summary: "Lists the consumer groups of a stream.", Complexity: "O(N) where N is the number of groups",
 			},
 			{
-				Name: "consumers", Arity: 4, Flags: ReadOnly, Do: cmdXInfoConsumers,
+				Name: "consumers", Tips: []string{TipVaries}, Arity: 4, Flags: ReadOnly, Do: cmdXInfoConsumers,
 				Keys:   []KeySpec{{Index: 2, Flags: KeyRO | KeyAccess}},
 				Syntax: "key group", Since: "5.0.0", Summary: "Lists the consumers of a group.", Complexity: "O(N) where N is the number of consumers",
 			},

@@ -4,9 +4,9 @@ import "github.com/echomq/emqd/store"
 
 var streamPendingRows = []Row{
 	{
-		Name: "xpending", Family: "stream", Arity: -3, Flags: ReadOnly, Do: cmdXPending,
+		Name: "xpending", Tips: []string{TipVaries}, Family: "stream", Arity: -3, Flags: ReadOnly, Do: cmdXPending,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key group [[IDLE min-idle-time] start end count [consumer]]", Since: "5.0.0",
+		Syntax: "key group [[IDLE min-idle-time:integer] start:string end count [consumer]]", Since: "5.0.0",
 		Summary:    "Returns how many entries a group has pending and for whom, or the pending entries of a range.",
 		Complexity: "O(log P + N) where P is the number of pending entries and N of those looked at",
 	},
@@ -48,7 +48,7 @@ func parsePending(args [][]byte) (p pendingRange, err error) {
 	return p, nil
 }
 
-// cmdXPending handles XPENDING key group [[IDLE min-idle-time] start end count [consumer]].
+// cmdXPending handles XPENDING key group [[IDLE min-idle-time:integer] start:string end count [consumer]].
 //
 // Keys:    stream
 // Reply:   array of the number of pending entries, the first id, the last one, and the consumers with how many each has;

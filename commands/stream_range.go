@@ -11,14 +11,14 @@ var streamRangeRows = []Row{
 	{
 		Name: "xrange", Family: "stream", Arity: -4, Flags: ReadOnly, Do: cmdXRange,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key start end [COUNT count]", Since: "5.0.0",
+		Syntax: "key start:string end [COUNT count]", Since: "5.0.0",
 		Summary:    "Returns the entries of a stream whose ids are within a range.",
 		Complexity: "O(log N + M) where M is the number of entries returned",
 	},
 	{
 		Name: "xrevrange", Family: "stream", Arity: -4, Flags: ReadOnly, Do: cmdXRevRange,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key end start [COUNT count]", Since: "5.0.0",
+		Syntax: "key end start:string [COUNT count]", Since: "5.0.0",
 		Summary:    "Returns the entries of a stream whose ids are within a range, the newest first.",
 		Complexity: "O(log N + M) where M is the number of entries returned",
 	},

@@ -6,14 +6,14 @@ var streamReadRows = []Row{
 	{
 		Name: "xread", Family: "stream", Arity: -4, Flags: ReadOnly | Blocking | MovableKeys, Do: cmdXRead,
 		Keys:   []KeySpec{{Keyword: "STREAMS", From: 1, Last: -1, Step: 1, Limit: 2, Flags: KeyRO | KeyAccess}},
-		Syntax: "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Since: "5.0.0",
+		Syntax: "[COUNT count] [BLOCK milliseconds] <STREAMS key [key ...] id [id ...]>", Since: "5.0.0",
 		Summary:    "Returns the entries of streams above the ids given, waiting for one when told to.",
 		Complexity: "O(log N + M) for each stream where M is the number of entries returned",
 	},
 	{
 		Name: "xreadgroup", Family: "stream", Arity: -7, Flags: Write | Blocking | MovableKeys, Do: cmdXReadGroup,
 		Keys:   []KeySpec{{Keyword: "STREAMS", From: 4, Last: -1, Step: 1, Limit: 2, Flags: KeyRO | KeyAccess}},
-		Syntax: "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Since: "5.0.0",
+		Syntax: "<GROUP group consumer> [COUNT count] [BLOCK milliseconds] [NOACK] <STREAMS key [key ...] id [id ...]>", Since: "5.0.0",
 		Summary:    "Delivers entries of streams that a group has not read to one of its consumers, or returns the consumer's pending ones.",
 		Complexity: "O(log N + M log P) for each stream where M is the number of entries returned and P of those pending",
 	},

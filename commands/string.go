@@ -60,7 +60,7 @@ var stringRows = []Row{
 		Summary: "Deletes a key when its string value is the given one.", Complexity: "O(1)",
 	},
 	{
-		Name: "mset", Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdMSet,
+		Name: "mset", Tips: []string{"request_policy:multi_shard", "response_policy:all_succeeded"}, Family: "string", Arity: -3, Flags: Write | DenyOOM, Do: cmdMSet,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 2, Flags: KeyOW | KeyUpdate}},
 		Syntax: "key value [key value ...]", Since: "1.0.1",
 		Summary: "Gives several keys string values in one step.", Complexity: "O(N), N being the keys written",
@@ -139,7 +139,7 @@ func parseGetEX(args [][]byte) (o setOptions, err error) {
 // Keys:    any kind; a string when GET or IFEQ is given
 // Reply:   OK, or null when the condition does not hold; with GET the old value or null
 // Errors:  syntax, invalid expire time, WRONGTYPE
-// Effects: SET
+// Effects: SET; when the time has come DEL, or none when there was no key
 func cmdSet(c *Call) error {
 	key, value := c.Args[1], c.Args[2]
 	if len(c.Args) == 3 {
@@ -162,7 +162,7 @@ func cmdSet(c *Call) error {
 		if old, found, err = c.Tx.Value(key); err != nil {
 			return err
 		}
-	} else if o.nx || o.xx {
+	} else if o.nx || o.xx || o.word != timeNone {
 		found = c.Tx.Exists(key)
 	}
 	do := !(o.nx && found || o.xx && !found || o.ifeq && !(found && bytes.Equal(old, o.expect)))
@@ -175,6 +175,13 @@ func cmdSet(c *Call) error {
 		c.Reply.OK()
 	}
 	if !do {
+		return nil
+	}
+	if o.word != timeNone && at <= c.Now() {
+		if found {
+			c.Tx.Delete(key)
+			c.Tx.Notify('g', "del", key)
+		}
 		return nil
 	}
 	if o.keep {

@@ -41,19 +41,19 @@ var stringChangeRows = []Row{
 	{
 		Name: "incrby", Family: "string", Arity: 3, Flags: Write | DenyOOM | Fast, Do: cmdIncrBy,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key increment", Since: "1.0.0",
+		Syntax: "key increment:integer", Since: "1.0.0",
 		Summary: "Adds to the integer value of a key. An absent key counts as 0.", Complexity: "O(1)",
 	},
 	{
 		Name: "decrby", Family: "string", Arity: 3, Flags: Write | DenyOOM | Fast, Do: cmdDecrBy,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key decrement", Since: "1.0.0",
+		Syntax: "key decrement:integer", Since: "1.0.0",
 		Summary: "Takes from the integer value of a key. An absent key counts as 0.", Complexity: "O(1)",
 	},
 	{
 		Name: "incrbyfloat", Family: "string", Arity: 3, Flags: Write | DenyOOM | Fast, Do: cmdIncrByFloat,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key increment", Since: "2.6.0",
+		Syntax: "key increment:double", Since: "2.6.0",
 		Summary: "Adds to the floating-point value of a key. An absent key counts as 0.", Complexity: "O(1)",
 	},
 }

@@ -10,7 +10,7 @@ var stringReadRows = []Row{
 		Summary: "Reads a string.", Complexity: "O(1)",
 	},
 	{
-		Name: "mget", Family: "string", Arity: -2, Flags: ReadOnly | Fast, Do: cmdMGet,
+		Name: "mget", Tips: []string{"request_policy:multi_shard"}, Family: "string", Arity: -2, Flags: ReadOnly | Fast, Do: cmdMGet,
 		Keys:   []KeySpec{{Index: 1, Last: -1, Step: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [key ...]", Since: "1.0.0",
 		Summary: "Returns the string values of several keys.", Complexity: "O(N) where N is the number of keys",
@@ -24,19 +24,19 @@ var stringReadRows = []Row{
 	{
 		Name: "getrange", Family: "string", Arity: 4, Flags: ReadOnly, Do: cmdGetRange,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key start end", Since: "2.4.0",
+		Syntax: "key start end:integer", Since: "2.4.0",
 		Summary: "Returns a part of a string value.", Complexity: "O(N) where N is the length of the part",
 	},
 	{
 		Name: "substr", Family: "string", Arity: 4, Flags: ReadOnly, Do: cmdGetRange,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key start end", Since: "1.0.0",
+		Syntax: "key start end:integer", Since: "1.0.0",
 		Summary: "Returns a part of a string value; the old name of GETRANGE.", Complexity: "O(N) where N is the length of the part",
 	},
 	{
 		Name: "lcs", Family: "string", Arity: -3, Flags: ReadOnly, Do: cmdLCS,
 		Keys:   []KeySpec{{Index: 1, Last: 1, Step: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", Since: "7.0.0",
+		Syntax: "key1:key key2:key [LEN] [IDX] [MINMATCHLEN min-match-len:integer] [WITHMATCHLEN]", Since: "7.0.0",
 		Summary: "Returns the longest common subsequence of two string values.", Complexity: "O(N*M) where N and M are the lengths of the values",
 	},
 }

@@ -154,6 +154,7 @@ func (t *Table) add(row *Row) {
 func (t *Table) number(row *Row) {
 	row.id = len(t.every)
 	row.cats = categories(row)
+	row.Syntax, row.args = readSyntax(row.Syntax, row.shownSpecs())
 	t.every = append(t.every, row)
 	t.tokens = append(t.tokens, row.Tokens...)
 }

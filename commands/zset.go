@@ -27,7 +27,7 @@ var zsetRows = []Row{
 	{
 		Name: "zincrby", Family: "zset", Arity: 4, Flags: Write | DenyOOM | Fast, Do: cmdZIncrBy,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyAccess | KeyUpdate}},
-		Syntax: "key increment member", Since: "1.2.0",
+		Syntax: "key increment:double member", Since: "1.2.0",
 		Summary:    "Adds to the score of a member, which is 0 for an absent one.",
 		Complexity: "O(log(N)) where N is the size of the set",
 	},
@@ -48,7 +48,7 @@ var zsetRows = []Row{
 	{
 		Name: "zremrangebyscore", Family: "zset", Arity: 4, Flags: Write, Do: cmdZRemRangeByScore,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRW | KeyDelete}},
-		Syntax: "key min max", Since: "1.2.0",
+		Syntax: "key min:double max:double", Since: "1.2.0",
 		Summary:    "Removes the members within a range of scores.",
 		Complexity: "O(log(N)+M) where N is the size of the set and M the number of members removed",
 	},

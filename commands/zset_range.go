@@ -14,14 +14,14 @@ var zsetRangeRows = []Row{
 	{
 		Name: "zrange", Family: "zset", Arity: -4, Flags: ReadOnly, Do: cmdZRange,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]", Since: "1.2.0",
+		Syntax: "key start:string stop:string [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]", Since: "1.2.0",
 		Summary:    "Returns the members within a range of ranks, scores or texts.",
 		Complexity: "O(log(N)+M) where N is the size of the set and M the number of members returned",
 	},
 	{
 		Name: "zrangestore", Family: "zset", Arity: -5, Flags: Write | DenyOOM, Do: cmdZRangeStore,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyOW | KeyUpdate}, {Index: 2, Flags: KeyRO | KeyAccess}},
-		Syntax: "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", Since: "6.2.0",
+		Syntax: "dst:key src:key min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", Since: "6.2.0",
 		Summary:    "Stores the members within a range of a sorted set in another key.",
 		Complexity: "O(log(N)+M) where N is the size of the source and M the number of members stored",
 	},
@@ -35,14 +35,14 @@ var zsetRangeRows = []Row{
 	{
 		Name: "zrangebyscore", Family: "zset", Arity: -4, Flags: ReadOnly, Do: cmdZRangeByScore,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key min max [WITHSCORES] [LIMIT offset count]", Since: "1.0.5",
+		Syntax: "key min:double max:double [WITHSCORES] [LIMIT offset count]", Since: "1.0.5",
 		Summary:    "Returns the members within a range of scores.",
 		Complexity: "O(log(N)+M) where N is the size of the set and M the number of members returned",
 	},
 	{
 		Name: "zrevrangebyscore", Family: "zset", Arity: -4, Flags: ReadOnly, Do: cmdZRevRangeByScore,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key max min [WITHSCORES] [LIMIT offset count]", Since: "2.2.0",
+		Syntax: "key max:double min:double [WITHSCORES] [LIMIT offset count]", Since: "2.2.0",
 		Summary:    "Returns the members within a range of scores, highest first.",
 		Complexity: "O(log(N)+M) where N is the size of the set and M the number of members returned",
 	},

@@ -35,7 +35,7 @@ var zsetReadRows = []Row{
 	{
 		Name: "zcount", Family: "zset", Arity: 4, Flags: ReadOnly | Fast, Do: cmdZCount,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
-		Syntax: "key min max", Since: "2.0.0",
+		Syntax: "key min:double max:double", Since: "2.0.0",
 		Summary:    "Counts the members within a range of scores.",
 		Complexity: "O(log(N)) where N is the size of the set",
 	},
@@ -61,14 +61,14 @@ var zsetReadRows = []Row{
 		Complexity: "O(log(N)) where N is the size of the set",
 	},
 	{
-		Name: "zrandmember", Family: "zset", Arity: -2, Flags: ReadOnly, Do: cmdZRandMember,
+		Name: "zrandmember", Tips: []string{TipVaries}, Family: "zset", Arity: -2, Flags: ReadOnly, Do: cmdZRandMember,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key [count [WITHSCORES]]", Since: "6.2.0",
 		Summary:    "Returns members chosen at random.",
 		Complexity: "O(M*log(N)) where N is the size of the set and M the number of members returned",
 	},
 	{
-		Name: "zscan", Family: "zset", Arity: -3, Flags: ReadOnly, Do: cmdZScan,
+		Name: "zscan", Tips: []string{TipVaries}, Family: "zset", Arity: -3, Flags: ReadOnly, Do: cmdZScan,
 		Keys:   []KeySpec{{Index: 1, Flags: KeyRO | KeyAccess}},
 		Syntax: "key cursor [MATCH pattern] [COUNT count] [NOSCORES]", Since: "2.8.0",
 		Summary:    "Goes through the members of a sorted set part by part.",

@@ -36,7 +36,7 @@ func loadDifferences(t *testing.T, kind string, fields int) differences {
 			parts[k] = strings.TrimSpace(parts[k])
 		}
 		where := fmt.Sprintf("differences.txt:%d", i+1)
-		require.Contains(t, []string{"call", "row"}, parts[0], where)
+		require.Contains(t, []string{"call", "row", "docs"}, parts[0], where)
 		if parts[0] != kind {
 			continue
 		}

@@ -78,8 +78,87 @@ func facts(t *testing.T, target script.Target, name string) ([]fact, bool) {
 		{"range", info[3].Text + " " + info[4].Text + " " + info[5].Text},
 		{"flags", sorted(flags)},
 		{"categories", sorted(categories)},
+		{"tips", strings.Join(texts(info[7]), " ")},
 		{"keys", specs(info[8])},
 	}, true
+}
+
+// TestDocs likewise compares COMMAND DOCS: what is a fact of it, and of the arguments all but their names. The words are ours.
+func TestDocs(t *testing.T) {
+	target := real.Start(t)
+	require.NoError(t, target.Reset(3))
+	allowed := loadDifferences(t, "docs", 4)
+	emqd := local.New(server.Table(), 1)
+	require.NoError(t, emqd.Reset(3))
+	theirs := map[string]script.Value{}
+	eachDocs(docs(t, target), func(name string, v script.Value) { theirs[name] = v })
+	compared := 0
+	eachDocs(docs(t, emqd), func(name string, ours script.Value) {
+		its, ok := theirs[name]
+		if !ok {
+			return
+		}
+		compared++
+		require.NotEmpty(t, member(ours, "summary").Text, name)
+		name = strings.ReplaceAll(name, "|", "/")
+		for _, f := range []struct{ name, its, ours string }{
+			{"since", member(its, "since").Text, member(ours, "since").Text},
+			{"group", member(its, "group").Text, member(ours, "group").Text},
+			{"complexity", presence(its, "complexity"), presence(ours, "complexity")},
+			{"arguments", argumentTree(member(its, "arguments")), argumentTree(member(ours, "arguments"))},
+		} {
+			if f.its != f.ours && !allowed.allow(name, f.name, f.its, f.ours) {
+				t.Errorf("%s: %s: real %q, emqd %q", name, f.name, f.its, f.ours)
+			}
+		}
+	})
+	require.Greater(t, compared, 250)
+	require.Empty(t, allowed.unused(), "lines of differences.txt that allow nothing")
+}
+
+func docs(t *testing.T, target script.Target) script.Value {
+	reply, err := target.Do([]string{"COMMAND", "DOCS"})
+	require.NoError(t, err)
+	v, _, err := script.Decode(reply)
+	require.NoError(t, err)
+	return v
+}
+
+// eachDocs calls f for every command and sub-command.
+func eachDocs(v script.Value, f func(name string, docs script.Value)) {
+	for i := 0; i+1 < len(v.Elems); i += 2 {
+		f(v.Elems[i].Text, v.Elems[i+1])
+		eachDocs(member(v.Elems[i+1], "subcommands"), f)
+	}
+}
+
+func presence(v script.Value, key string) string {
+	if member(v, key).Text == "" {
+		return "absent"
+	}
+	return "present"
+}
+
+// argumentTree prints arguments without their names: (type #key-spec "TOKEN" flags (part) ...).
+func argumentTree(v script.Value) string {
+	var all []string
+	for _, a := range v.Elems {
+		out := []string{member(a, "type").Text}
+		if m := member(a, "key_spec_index"); m.Kind != 0 {
+			out = append(out, "#"+m.Text)
+		}
+		if m := member(a, "token"); m.Text != "" {
+			out = append(out, `"`+m.Text+`"`)
+		}
+		if m := member(a, "flags"); len(m.Elems) > 0 {
+			out = append(out, strings.ReplaceAll(sorted(texts(m)), " ", ","))
+		}
+		if parts := argumentTree(member(a, "arguments")); parts != "" {
+			out = append(out, parts)
+		}
+		all = append(all, "("+strings.Join(out, " ")+")")
+	}
+	return strings.Join(all, " ")
 }
 
 func texts(v script.Value) (out []string) {

@@ -112,7 +112,7 @@ func (a *acl) setUser(name []byte, rules [][]byte) (aclChange, error) {
 	words, unmatched := aclMergeSelectors(rules)
 	if unmatched != nil {
 		return aclChange{}, commands.Error("ERR Unmatched parenthesis in acl selector starting at '" +
-			commands.Echo(unmatched) + "'.")
+			commands.EchoLong(unmatched) + "'.")
 	}
 	before := a.newRules()
 	if u := a.users[string(name)]; u != nil {
@@ -121,7 +121,7 @@ func (a *acl) setUser(name []byte, rules [][]byte) (aclChange, error) {
 	after := before.clone()
 	for _, word := range words {
 		if err := a.apply(after, word); err != nil {
-			return aclChange{}, commands.Error("ERR Error in ACL SETUSER modifier '" + commands.Echo(word) + "': " + err.Error())
+			return aclChange{}, commands.Error("ERR Error in ACL SETUSER modifier '" + commands.EchoLong(word) + "': " + err.Error())
 		}
 	}
 	after.finish()

@@ -24,14 +24,14 @@ var aclRows = []commands.Row{
 		Complexity: "O(N) where N is the number of passwords of the user", Since: "1.0.0",
 	},
 	{
-		Name: "acl", Family: "server", Arity: -2, Summary: "Shows and changes users and what they may do.", Since: "6.0.0",
+		Name: "acl", Family: "server", Arity: -2, Summary: "Shows and changes users and what they may do.", Complexity: "That of the subcommand", Since: "6.0.0",
 		Subs: []commands.Row{
 			{
 				Name: "cat", Arity: -2, Flags: aclOpenFlags, Do: cmdACLCat, Syntax: "[category]", Since: "6.0.0",
 				Summary: "Lists the ACL categories, or the commands of one.", Complexity: "O(1) since there is a fixed number of commands",
 			},
 			{
-				Name: "deluser", Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLDelUser, Syntax: "username [username ...]", Since: "6.0.0",
+				Name: "deluser", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLDelUser, Syntax: "username [username ...]", Since: "6.0.0",
 				Summary: "Deletes users and closes their connections.", Complexity: "O(N) where N is the number of connections",
 			},
 			{
@@ -39,7 +39,7 @@ var aclRows = []commands.Row{
 				Summary: "Tells whether a user may run a command, without running it.", Complexity: "O(1)",
 			},
 			{
-				Name: "genpass", Arity: -2, Flags: aclOpenFlags, Do: cmdACLGenPass, Syntax: "[bits]", Since: "6.0.0",
+				Name: "genpass", Arity: -2, Flags: aclOpenFlags, Do: cmdACLGenPass, Syntax: "[bits:integer]", Since: "6.0.0",
 				Summary: "Generates a random password in hexadecimal, of 256 bits unless told otherwise.", Complexity: "O(1)",
 			},
 			{
@@ -60,11 +60,11 @@ var aclRows = []commands.Row{
 				Summary: "Lists the latest refusals, or forgets them.", Complexity: "O(N) where N is the number of entries shown",
 			},
 			{
-				Name: "save", Arity: 2, Flags: aclAdminFlags, Do: cmdACLSave, Since: "6.0.0",
+				Name: "save", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: 2, Flags: aclAdminFlags, Do: cmdACLSave, Since: "6.0.0",
 				Summary: "Writes the users to the ACL file.", Complexity: "O(N) where N is the number of users",
 			},
 			{
-				Name: "setuser", Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLSetUser,
+				Name: "setuser", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: -3, Flags: aclAdminFlags | commands.Secret, Do: cmdACLSetUser,
 				Syntax: "username [rule [rule ...]]", Since: "6.0.0",
 				Summary: "Creates a user or changes its rules.", Complexity: "O(N) where N is the number of rules given",
 			},
@@ -163,11 +163,11 @@ func cmdACLDryRun(c *commands.Call) error {
 	srv, call := c.Peer.(*session).srv, c.Args[3:]
 	u := srv.acl.user(c.Args[2])
 	if u == nil {
-		return commands.Error("ERR User '" + commands.Echo(c.Args[2]) + "' not found")
+		return commands.Error("ERR User '" + commands.EchoLong(c.Args[2]) + "' not found")
 	}
 	row, err := c.Table.Find(call)
 	if err != nil {
-		return commands.Error("ERR Command '" + commands.Echo(call[0]) + "' not found")
+		return commands.Error("ERR Command '" + commands.EchoLong(call[0]) + "' not found")
 	}
 	if !row.ArityOK(len(call)) {
 		return commands.ErrArity(row.FullName())

@@ -120,7 +120,7 @@ func TestACLRuleErrors(t *testing.T) {
 		{"~*\x00", errACLSyntax}, {")", errACLSyntax}, {"(>a)", errACLSyntax},
 	} {
 		_, err := testACL().setUser([]byte("u"), [][]byte{[]byte(c.rules)})
-		want := "ERR Error in ACL SETUSER modifier '" + commands.Echo([]byte(c.rules)) + "': " + c.want.Error()
+		want := "ERR Error in ACL SETUSER modifier '" + commands.EchoLong([]byte(c.rules)) + "': " + c.want.Error()
 		require.EqualError(t, err, want, c.rules)
 	}
 	a := testACL()

@@ -117,7 +117,7 @@ func (l *aofLog) info(w *infoWriter) {
 }
 
 var aofRows = []commands.Row{{
-	Name: "waitaof", Family: "connection", Arity: 4, Do: cmdWaitAOF, Flags: commands.Blocking, Syntax: "numlocal numreplicas timeout",
+	Name: "waitaof", Tips: []string{"request_policy:all_shards", "response_policy:agg_min"}, Family: "connection", Arity: 4, Do: cmdWaitAOF, Flags: commands.Blocking, Syntax: "numlocal:integer numreplicas:integer timeout:integer",
 	Summary: "Waits until what this client wrote is synced to the log here and on replicas.", Complexity: "O(1)", Since: "7.2.0",
 }}
 

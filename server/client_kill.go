@@ -41,7 +41,7 @@ func (f *killFilter) parse(srv *Server, option, value []byte) (err error) {
 		f.laddr = string(value)
 	case commands.Is(option, "user"):
 		if !srv.userExists(string(value)) {
-			return commands.Error("ERR No such user '" + commands.Echo(value) + "'")
+			return commands.Error("ERR No such user '" + commands.EchoLong(value) + "'")
 		}
 		f.user = string(value)
 	case commands.Is(option, "maxage"):

@@ -128,7 +128,7 @@ func parseType(arg []byte) (string, error) {
 			return word, nil
 		}
 	}
-	return "", commands.Error("ERR Unknown client type '" + commands.Echo(arg) + "'")
+	return "", commands.Error("ERR Unknown client type '" + commands.EchoLong(arg) + "'")
 }
 
 // userName returns the name of the session's ACL user.

@@ -143,3 +143,29 @@ func TestTrackingRedirects(t *testing.T) {
 	require.Equal(t, "+OK\r\n", a.do("SET k 3"))
 	require.Contains(t, b.do("PING"), "pong", "version 2 is told nothing without a redirection")
 }
+
+func TestMonitorShowsWhatWaitsWhenItBegins(t *testing.T) {
+	addr := startServer(t)
+	c, waiting, monitor := dial(t, addr), dial(t, addr), dial(t, addr)
+	require.Equal(t, "+OK\r\n", monitor.do("MONITOR"))
+	waiting.send("BLPOP l 0")
+	require.Contains(t, monitor.next(), `"BLPOP" "l" "0"`)
+	require.Equal(t, ":1\r\n", c.do("RPUSH l x"))
+	require.Equal(t, "*2\r\n$1\r\nl\r\n$1\r\nx\r\n", waiting.next())
+	require.Equal(t, "+PONG\r\n", waiting.do("PING"))
+	require.Contains(t, monitor.next(), `"RPUSH" "l" "x"`)
+	require.Contains(t, monitor.next(), `"PING"`, "BLPOP is not shown again")
+}
+
+func TestUnblockedIsCounted(t *testing.T) {
+	addr := startServer(t)
+	c, waiting := dial(t, addr), dial(t, addr)
+	id := strings.TrimSpace(strings.TrimPrefix(waiting.do("CLIENT ID"), ":"))
+	waiting.send("BLPOP l 0")
+	awaitFact(t, c, "blocked_clients", 1)
+	require.Equal(t, ":1\r\n", c.do("CLIENT UNBLOCK "+id+" ERROR"))
+	require.Equal(t, "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n", waiting.next())
+	info := c.do("INFO everything")
+	require.Equal(t, "count=1", fact(t, info, "errorstat_UNBLOCKED"))
+	require.Regexp(t, "calls=1,.*rejected_calls=0,failed_calls=1", fact(t, info, "cmdstat_blpop"))
+}

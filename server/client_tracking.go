@@ -345,14 +345,14 @@ func (t *tracking) check(s *session) error {
 	for i, p := range t.prefixes {
 		for _, q := range have {
 			if overlaps(p, q) {
-				return commands.Error("ERR Prefix '" + commands.Echo([]byte(p)) + "' overlaps with an existing prefix '" +
-					commands.Echo([]byte(q)) + "'. Prefixes for a single client must not overlap.")
+				return commands.Error("ERR Prefix '" + commands.EchoLong([]byte(p)) + "' overlaps with an existing prefix '" +
+					commands.EchoLong([]byte(q)) + "'. Prefixes for a single client must not overlap.")
 			}
 		}
 		for _, q := range t.prefixes[i+1:] {
 			if overlaps(p, q) {
-				return commands.Error("ERR Prefix '" + commands.Echo([]byte(p)) + "' overlaps with another provided prefix '" +
-					commands.Echo([]byte(q)) + "'. Prefixes for a single client must not overlap.")
+				return commands.Error("ERR Prefix '" + commands.EchoLong([]byte(p)) + "' overlaps with another provided prefix '" +
+					commands.EchoLong([]byte(q)) + "'. Prefixes for a single client must not overlap.")
 			}
 		}
 	}

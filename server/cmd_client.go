@@ -25,20 +25,20 @@ var clientRows = []commands.Row{{
 		clientSub("getredir", 2, 0, "", "Tells which connection gets this one's invalidations.", "6.0.0", cmdClientGetRedir),
 		commands.HelpRow("5.0.0"),
 		clientSub("id", 2, 0, "", "Tells this connection's number.", "5.0.0", cmdClientID),
-		clientSub("info", 2, 0, "", "Describes this connection.", "6.2.0", cmdClientInfo),
-		clientSub("kill", -3, commands.Admin, "ip:port | [ID client-id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds]",
+		clientSub("info", 2, 0, "", "Describes this connection.", "6.2.0", cmdClientInfo).WithTips(commands.TipVaries),
+		clientSub("kill", -3, commands.Admin, "ip:port | <[ID client-id:integer] | [TYPE <NORMAL | MASTER | PRIMARY | SLAVE | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | [LADDR ip:port] | [SKIPME <YES | NO>] | [MAXAGE seconds]> ...",
 			"Ends connections by address or by filters.", "2.4.0", cmdClientKill),
-		clientSub("list", -2, commands.Admin, "[TYPE type] [ID client-id [client-id ...]]", "Describes the connections, a line each.", "2.4.0", cmdClientList),
+		clientSub("list", -2, commands.Admin, "[TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id:integer [client-id:integer ...]]", "Describes the connections, a line each.", "2.4.0", cmdClientList).WithTips(commands.TipVaries),
 		clientSub("no-evict", 3, commands.Admin, "ON | OFF", "Keeps this connection from being ended by maxmemory-clients.", "7.0.0", cmdClientNoEvict),
 		clientSub("no-touch", 3, 0, "ON | OFF", "Says whether this connection's look-ups renew the keys' access times.", "7.2.0", cmdClientNoTouch),
-		clientSub("pause", -3, commands.Admin, "timeout [WRITE | ALL]", "Holds the commands of all clients for a while.", "3.0.0", cmdClientPause),
+		clientSub("pause", -3, commands.Admin, "timeout:integer [WRITE | ALL]", "Holds the commands of all clients for a while.", "3.0.0", cmdClientPause),
 		clientSub("reply", 3, 0, "ON | OFF | SKIP", "Turns replies to this connection off and on.", "3.2.0", cmdClientReply),
-		clientSub("setinfo", 4, 0, "LIB-NAME libname | LIB-VER libver", "Notes the client library's name or version.", "7.2.0", cmdClientSetInfo),
-		clientSub("setname", 3, 0, "connection-name", "Gives this connection a name.", "2.6.9", cmdClientSetName),
-		clientSub("tracking", -3, 0, "<ON | OFF> [REDIRECT client-id] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
+		clientSub("setinfo", 4, 0, "<LIB-NAME libname | LIB-VER libver>", "Notes the client library's name or version.", "7.2.0", cmdClientSetInfo).WithTips("request_policy:all_nodes", "response_policy:all_succeeded"),
+		clientSub("setname", 3, 0, "connection-name", "Gives this connection a name.", "2.6.9", cmdClientSetName).WithTips("request_policy:all_nodes", "response_policy:all_succeeded"),
+		clientSub("tracking", -3, 0, "<ON | OFF> [REDIRECT client-id:integer] [PREFIX prefix [PREFIX prefix ...]] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]",
 			"Turns invalidations for this client's cache on or off.", "6.0.0", cmdClientTracking),
 		clientSub("trackinginfo", 2, 0, "", "Tells how this connection's invalidations are set.", "6.2.0", cmdClientTrackingInfo),
-		clientSub("unblock", -3, commands.Admin, "client-id [TIMEOUT | ERROR]", "Ends another connection's wait.", "5.0.0", cmdClientUnblock),
+		clientSub("unblock", -3, commands.Admin, "client-id:integer [TIMEOUT | ERROR]", "Ends another connection's wait.", "5.0.0", cmdClientUnblock),
 		clientSub("unpause", 2, commands.Admin, "", "Ends CLIENT PAUSE.", "6.2.0", cmdClientUnpause),
 	},
 }}
@@ -99,7 +99,7 @@ func cmdClientSetInfo(c *commands.Call) error {
 		c.Reply.OK()
 		return nil
 	}
-	return commands.Error("ERR Unrecognized option '" + commands.Echo(c.Args[2]) + "'")
+	return commands.Error("ERR Unrecognized option '" + commands.EchoLong(c.Args[2]) + "'")
 }
 
 // cmdClientID handles CLIENT ID.
@@ -297,6 +297,8 @@ func cmdClientUnblock(c *commands.Call) error {
 	return nil
 }
 
+const errUnblocked commands.Error = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
+
 // unblock is a wait that CLIENT UNBLOCK ends once its own transaction is settled.
 type unblock struct {
 	w     *waiter
@@ -315,9 +317,8 @@ func (srv *Server) finishUnblocks() {
 			srv.lapse(u.w)
 			continue
 		}
-		u.w.s.answer(func(r *commands.Reply) {
-			r.Error(commands.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK"))
-		})
+		srv.stats.endedByError(u.w.row, errUnblocked)
+		u.w.s.answer(func(r *commands.Reply) { r.Error(errUnblocked) })
 		srv.release(u.w)
 	}
 }

@@ -17,17 +17,17 @@ var configRows = []commands.Row{{
 			Complexity: "O(N), N being the settings named", Since: "2.0.0",
 		},
 		{
-			Name: "set", Arity: -4, Do: cmdConfigSet, Flags: configFlags, Syntax: "parameter value [parameter value ...]",
+			Name: "set", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: -4, Do: cmdConfigSet, Flags: configFlags, Syntax: "parameter value [parameter value ...]",
 			SecretAt:   secretSetting,
 			Summary:    "Changes settings while the server runs, all or none of them.",
 			Complexity: "O(N), N being the settings named", Since: "2.0.0",
 		},
 		{
-			Name: "resetstat", Arity: 2, Do: cmdConfigResetStat, Flags: configFlags,
+			Name: "resetstat", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: 2, Do: cmdConfigResetStat, Flags: configFlags,
 			Summary: "Resets the statistics that INFO reports.", Complexity: "O(1)", Since: "2.0.0",
 		},
 		{
-			Name: "rewrite", Arity: 2, Do: cmdConfigRewrite, Flags: configFlags,
+			Name: "rewrite", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: 2, Do: cmdConfigRewrite, Flags: configFlags,
 			Summary: "Writes the settings as they are now into the configuration file.", Complexity: "O(1)", Since: "2.8.0",
 		},
 		commands.HelpRow("5.0.0"),

@@ -7,7 +7,7 @@ import (
 
 var connectionRows = []commands.Row{
 	{
-		Name: "ping", Family: "connection", Arity: -1, Do: cmdPing,
+		Name: "ping", Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"}, Family: "connection", Arity: -1, Do: cmdPing,
 		Flags:  commands.Fast | commands.SubscriberMode,
 		Syntax: "[message]", Summary: "Answers, to show that the node is there.", Complexity: "O(1)", Since: "1.0.0",
 	},
@@ -21,7 +21,7 @@ var connectionRows = []commands.Row{
 		Flags: commands.NoScript | commands.Loading | commands.Stale | commands.Fast | commands.NoAuth | commands.AllowBusy |
 			commands.SubscriberMode,
 		SecretAt: secretOfHello,
-		Syntax:   "[protover [AUTH username password] [SETNAME clientname]]",
+		Syntax:   "[protover:integer [AUTH username password] [SETNAME clientname]]",
 		Summary:  "Opens a conversation: protocol version, login, connection name.", Complexity: "O(1)", Since: "6.0.0",
 	},
 	{
@@ -143,7 +143,7 @@ func secretOfHello(args [][]byte, i int) bool {
 	return false
 }
 
-// cmdHello handles HELLO [protover [AUTH username password] [SETNAME clientname]].
+// cmdHello handles HELLO [protover:integer [AUTH username password] [SETNAME clientname]].
 //
 // Reply:   map of facts about server and connection, in the version asked for
 // Errors:  NOPROTO, NOAUTH, WRONGPASS, syntax
@@ -223,7 +223,7 @@ func parseHello(args [][]byte) (h helloOptions, err error) {
 			h.named, h.name = true, string(args[i+1])
 			i++
 		default:
-			return h, commands.Error("ERR Syntax error in HELLO option '" + commands.Echo(args[i]) + "'")
+			return h, commands.Error("ERR Syntax error in HELLO option '" + commands.EchoLong(args[i]) + "'")
 		}
 	}
 	return h, nil

@@ -13,11 +13,11 @@ var memoryRows = []commands.Row{{
 	Name: "memory", Family: "server", Arity: -2, Since: "4.0.0",
 	Summary: "The commands about memory.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
-		{Name: "doctor", Arity: 2, Do: cmdMemoryDoctor, Since: "4.0.0", Complexity: "O(1)", Summary: "Says in words whether memory looks well."},
+		{Name: "doctor", Tips: []string{commands.TipVaries, "request_policy:all_shards", "response_policy:special"}, Arity: 2, Do: cmdMemoryDoctor, Since: "4.0.0", Complexity: "O(1)", Summary: "Says in words whether memory looks well."},
 		commands.HelpRow("4.0.0"),
-		{Name: "malloc-stats", Arity: 2, Do: cmdMemoryMallocStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells what the arena holds."},
-		{Name: "purge", Arity: 2, Do: cmdMemoryPurge, Since: "4.0.0", Complexity: "O(1)", Summary: "Gives free memory back to the system."},
-		{Name: "stats", Arity: 2, Do: cmdMemoryStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells where memory goes."},
+		{Name: "malloc-stats", Tips: []string{commands.TipVaries, "request_policy:all_shards", "response_policy:special"}, Arity: 2, Do: cmdMemoryMallocStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells what the arena holds."},
+		{Name: "purge", Tips: []string{"request_policy:all_shards", "response_policy:all_succeeded"}, Arity: 2, Do: cmdMemoryPurge, Since: "4.0.0", Complexity: "O(1)", Summary: "Gives free memory back to the system."},
+		{Name: "stats", Tips: []string{commands.TipVaries, "request_policy:all_shards", "response_policy:special"}, Arity: 2, Do: cmdMemoryStats, Since: "4.0.0", Complexity: "O(1)", Summary: "Tells where memory goes."},
 		{
 			Name: "usage", Arity: -3, Flags: commands.ReadOnly, Do: cmdMemoryUsage, Since: "4.0.0", Complexity: "O(N), N being the samples",
 			Keys:   []commands.KeySpec{{Index: 2, Flags: commands.KeyRO}},

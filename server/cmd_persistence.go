@@ -14,7 +14,7 @@ var persistenceRows = []commands.Row{
 		Summary: "Writes a snapshot in the background.", Complexity: "O(1)",
 	},
 	{
-		Name: "lastsave", Family: "server", Arity: 1, Do: cmdLastSave, Flags: commands.Loading | commands.Stale | commands.Fast, Since: "1.0.0",
+		Name: "lastsave", Tips: []string{commands.TipVaries}, Family: "server", Arity: 1, Do: cmdLastSave, Flags: commands.Loading | commands.Stale | commands.Fast, Since: "1.0.0",
 		Summary: "Tells when the last snapshot was written.", Complexity: "O(1)", Categories: []string{"admin", "dangerous"},
 	},
 	{

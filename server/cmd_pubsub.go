@@ -68,7 +68,7 @@ var pubsubRows = []commands.Row{
 			pubsubSub("numsub", -2, "[channel [channel ...]]", "Counts the listeners of channels.", "2.8.0", cmdPubSubNumSub(byChannel)),
 			pubsubSub("shardchannels", -2, "[pattern]", "Lists the shard channels that someone listens on.", "7.0.0", cmdPubSubChannels(byShard)),
 			pubsubSub("shardnumsub", -2, "[shardchannel [shardchannel ...]]", "Counts the listeners of shard channels.", "7.0.0", cmdPubSubNumSub(byShard)),
-			commands.HelpRow("2.8.0"),
+			commands.HelpRow("6.2.0"),
 		},
 	},
 }

@@ -15,21 +15,21 @@ func serverRow(name string, arity int, flags commands.Flags, syntax, summary, co
 }
 
 var serverRows = []commands.Row{
-	withCategories(serverRow("info", -1, 0, "[section [section ...]]", "Tells the state and the counters of the node.", "O(1)", "1.0.0", cmdInfo), "dangerous"),
+	withCategories(serverRow("info", -1, 0, "[section [section ...]]", "Tells the state and the counters of the node.", "O(1)", "1.0.0", cmdInfo).WithTips(commands.TipVaries, "request_policy:all_shards", "response_policy:special"), "dangerous"),
 	{
-		Name: "lolwut", Family: "server", Arity: -1, Flags: commands.ReadOnly | commands.Fast, Do: cmdLolwut, Syntax: "[VERSION version]",
+		Name: "lolwut", Family: "server", Arity: -1, Flags: commands.ReadOnly | commands.Fast, Do: cmdLolwut, Syntax: "[VERSION version:integer]",
 		Since: "5.0.0", Summary: "Draws the name of the server.", Complexity: "O(1)",
 	},
 	withCategories(serverRow("role", 1, commands.NoScript|commands.Fast, "", "Tells the node's part in replication.", "O(1)", "2.8.12", cmdRole), "admin", "dangerous"),
-	serverRow("shutdown", -1, commands.Admin|commands.NoScript|commands.AllowBusy|commands.NoMulti, "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
+	serverRow("shutdown", -1, commands.Admin|commands.NoScript|commands.AllowBusy|commands.NoMulti, "[[NOSAVE | SAVE] [NOW] [FORCE] | ABORT]",
 		"Stops the node.", "O(N) with SAVE, N being the keys", "1.0.0", cmdShutdown),
-	serverRow("time", 1, commands.Fast, "", "Tells the node's clock.", "O(1)", "2.6.0", cmdTime),
+	serverRow("time", 1, commands.Fast, "", "Tells the node's clock.", "O(1)", "2.6.0", cmdTime).WithTips(commands.TipVaries),
 	{
 		Name: "module", Family: "server", Arity: -2, Summary: "The commands about modules, which this server has none of.", Complexity: "That of the subcommand", Since: "4.0.0",
 		Subs: []commands.Row{
 			commands.HelpRow("5.0.0"),
 			{
-				Name: "list", Arity: 2, Flags: commands.Admin | commands.NoScript, Do: cmdModuleList, Since: "4.0.0",
+				Name: "list", Tips: []string{commands.TipAnyOrder}, Arity: 2, Flags: commands.Admin | commands.NoScript, Do: cmdModuleList, Since: "4.0.0",
 				Summary: "Lists the loaded modules: none.", Complexity: "O(1)",
 			},
 		},
@@ -81,7 +81,7 @@ func cmdRole(c *commands.Call) error {
 	return nil
 }
 
-// cmdLolwut handles LOLWUT [VERSION version].
+// cmdLolwut handles LOLWUT [VERSION version:integer].
 //
 // Reply:   text
 // Effects: none

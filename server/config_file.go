@@ -74,8 +74,11 @@ func (r *fileReader) line(path string, args []string) error {
 	if s == nil {
 		return fmt.Errorf("unknown setting %q", name)
 	}
-	if len(args) == 0 {
+	switch words := s.List && !s.File; {
+	case len(args) == 0 && !words:
 		return fmt.Errorf("%s: wrong number of arguments", name)
+	case len(args) == 1 && words: // all of them may be quoted as one
+		args = strings.Fields(args[0])
 	}
 	if r.depth > 0 {
 		r.c.included[s.key] = true

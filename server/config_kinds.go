@@ -190,7 +190,7 @@ func (r *Reserve) parse(args []string) error {
 	if p, ok := strings.CutSuffix(args[0], "%"); ok {
 		n, err := strconv.ParseUint(p, 10, 31)
 		if err != nil || n > 100 {
-			return refusal("argument must be between 0% and 100% inclusive")
+			return refusal("percentage argument must be less or equal to 100")
 		}
 		*r = Reserve{percent: true, n: int64(n)}
 		return nil

@@ -102,4 +102,4 @@ func setError(name, why string) error {
 }
 
 // oneLine makes words fit for an error line.
-func oneLine(s string) string { return commands.Echo([]byte(s)) }
+func oneLine(s string) string { return commands.EchoLong([]byte(s)) }

@@ -72,6 +72,14 @@ func TestConfigEnvironment(t *testing.T) {
 	require.Equal(t, int64(7), c.HashMaxListpackEntries)
 }
 
+// TestConfigFileLists has lists without words, and with all of them quoted as one.
+func TestConfigFileLists(t *testing.T) {
+	c, err := LoadConfig(write(t, "emqd.conf", "save 60 1\nsave\nclient-output-buffer-limit \"pubsub 1 2 3\"\n"), nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Save)
+	require.Equal(t, OutputLimit{Hard: 1, Soft: 2, Seconds: 3}, c.ClientOutputLimits[ClassPubSub])
+}
+
 func TestConfigRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string

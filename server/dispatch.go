@@ -136,7 +136,7 @@ func (srv *Server) run(s *session, row *commands.Row, args [][]byte, mayBlock bo
 	c.Args, c.Row, c.Host, c.Peer, c.MayBlock = args, row, s, s, mayBlock
 	effects := c.Tx.Effects().Len()
 	err := srv.guarded(c)
-	if !commands.IsWait(err) {
+	if !c.Again {
 		srv.feedMonitors(s, row, args)
 	}
 	srv.tell(c.Tx, row, effects)

@@ -55,13 +55,13 @@ var latencyRows = []commands.Row{{
 	Name: "latency", Family: "server", Arity: -2, Since: "2.8.13",
 	Summary: "The commands about what took long.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
-		latencySub("doctor", 2, "", "Says in words what was slow and where to look.", "2.8.13", cmdLatencyDoctor),
-		latencySub("graph", 3, "event", "Draws an event's spikes.", "2.8.13", cmdLatencyGraph),
+		latencySub("doctor", 2, "", "Says in words what was slow and where to look.", "2.8.13", cmdLatencyDoctor).WithTips(commands.TipVaries, "request_policy:all_nodes", "response_policy:special"),
+		latencySub("graph", 3, "event", "Draws an event's spikes.", "2.8.13", cmdLatencyGraph).WithTips(commands.TipVaries, "request_policy:all_nodes", "response_policy:special"),
 		commands.HelpRow("2.8.13"),
-		latencySub("histogram", -2, "[command [command ...]]", "Tells how long commands took, cumulative by powers of two.", "7.0.0", cmdLatencyHistogram),
-		latencySub("history", 3, "event", "Lists an event's spikes with their times.", "2.8.13", cmdLatencyHistory),
-		latencySub("latest", 2, "", "Tells each event's newest and worst spike.", "2.8.13", cmdLatencyLatest),
-		latencySub("reset", -2, "[event [event ...]]", "Forgets the spikes of events.", "2.8.13", cmdLatencyReset),
+		latencySub("histogram", -2, "[command [command ...]]", "Tells how long commands took, cumulative by powers of two.", "7.0.0", cmdLatencyHistogram).WithTips(commands.TipVaries, "request_policy:all_nodes", "response_policy:special"),
+		latencySub("history", 3, "event", "Lists an event's spikes with their times.", "2.8.13", cmdLatencyHistory).WithTips(commands.TipVaries, "request_policy:all_nodes", "response_policy:special"),
+		latencySub("latest", 2, "", "Tells each event's newest and worst spike.", "2.8.13", cmdLatencyLatest).WithTips(commands.TipVaries, "request_policy:all_nodes", "response_policy:special"),
+		latencySub("reset", -2, "[event [event ...]]", "Forgets the spikes of events.", "2.8.13", cmdLatencyReset).WithTips("request_policy:all_nodes", "response_policy:agg_sum"),
 	},
 }}
 
@@ -143,7 +143,7 @@ func cmdLatencyGraph(c *commands.Call) error {
 	name := string(c.Args[2])
 	e := c.Peer.(*session).srv.latency[name]
 	if e == nil {
-		return commands.Error("ERR No samples available for event '" + commands.Echo(c.Args[2]) + "'")
+		return commands.Error("ERR No samples available for event '" + commands.EchoLong(c.Args[2]) + "'")
 	}
 	low, high := e.samples[0].ms, e.samples[0].ms
 	for _, s := range e.samples {

@@ -31,8 +31,7 @@ func cmdMonitor(c *commands.Call) error {
 	return nil
 }
 
-// feedMonitors shows a command that has run to the clients that monitor: what waited when it was served, EXEC after what
-// it ran.
+// feedMonitors shows a command that has run to the clients that monitor: what waits when it begins to, EXEC after what it ran.
 func (srv *Server) feedMonitors(s *session, row *commands.Row, args [][]byte) {
 	if len(srv.monitors) == 0 || row.Flags&(commands.SkipMonitor|commands.Admin) != 0 {
 		return

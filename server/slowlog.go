@@ -67,16 +67,16 @@ var slowlogRows = []commands.Row{{
 	Summary: "The commands about slow commands.", Complexity: "That of the subcommand",
 	Subs: []commands.Row{
 		{
-			Name: "get", Arity: -2, Flags: slowlogFlags, Do: cmdSlowlogGet, Syntax: "[count]", Since: "2.2.12",
+			Name: "get", Tips: []string{"request_policy:all_nodes", commands.TipVaries}, Arity: -2, Flags: slowlogFlags, Do: cmdSlowlogGet, Syntax: "[count]", Since: "2.2.12",
 			Summary: "Shows the newest slow commands.", Complexity: "O(N), N being the entries in the reply",
 		},
 		commands.HelpRow("6.2.0"),
 		{
-			Name: "len", Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogLen, Since: "2.2.12",
+			Name: "len", Tips: []string{"request_policy:all_nodes", "response_policy:agg_sum", commands.TipVaries}, Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogLen, Since: "2.2.12",
 			Summary: "Counts the slow commands that are kept.", Complexity: "O(1)",
 		},
 		{
-			Name: "reset", Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogReset, Since: "2.2.12",
+			Name: "reset", Tips: []string{"request_policy:all_nodes", "response_policy:all_succeeded"}, Arity: 2, Flags: slowlogFlags, Do: cmdSlowlogReset, Since: "2.2.12",
 			Summary: "Forgets the slow commands.", Complexity: "O(N), N being the entries kept",
 		},
 	},

@@ -112,6 +112,15 @@ func (srv *Server) account(s *session, row *commands.Row, args [][]byte, start i
 	}
 }
 
+// endedByError counts a call that waited and that err ends.
+func (st *stats) endedByError(row *commands.Row, err error) {
+	rs := &st.rows[row.ID()]
+	rs.calls++
+	rs.failed++
+	st.commands++
+	st.countError(err)
+}
+
 // maxErrorKinds bounds the error prefixes that are counted apart.
 const maxErrorKinds = 128
 
