@@ -159,3 +159,22 @@ func TestScanSeesEveryKeyThatStays(t *testing.T) {
 	}
 	require.Less(t, steps, stay)
 }
+
+// TestHelloTellsNumbersAsNumbers has what clients read before anything else in both versions.
+func TestHelloTellsNumbersAsNumbers(t *testing.T) {
+	c := node.Start(t).Dial()
+	require.Regexp(t, `^%\{\$"server" \$"emqd" \$"version" \$"[0-9.]+" \$"proto" :3 \$"id" :\d+ \$"mode" \$"standalone" \$"role" \$"master" \$"modules" \*\[\]\}$`, c.Do("HELLO 3"))
+	require.Regexp(t, `^\*\[\$"server" .* \$"proto" :2 \$"id" :\d+ .* \$"modules" \*\[\]\]$`, c.Do("HELLO 2"))
+	require.Len(t, strings.Fields(c.Do("HELLO")), 14)
+}
+
+// TestPublishOnASubscribedConnection has the reply first, then the message, and the connection serves on.
+func TestPublishOnASubscribedConnection(t *testing.T) {
+	c := node.Start(t).Dial()
+	c.Do("HELLO 3")
+	c.Want("SUBSCRIBE c", `>[$"subscribe" $"c" :1]`)
+	c.Send("PUBLISH c hi", "GET a", "PING")
+	for _, want := range []string{":1", `>[$"message" $"c" $"hi"]`, "_", "+PONG"} {
+		require.Equal(t, want, c.Next())
+	}
+}
