@@ -155,7 +155,7 @@ func startProcess(t testing.TB, args ...string) (addr string, pid int) {
 	bin := filepath.Join(t.TempDir(), "emqd")
 	out, err := exec.Command("go", "build", "-o", bin, "github.com/echomq/emqd/cmd/emqd").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(node.FreePort(t))
 	cmd := exec.Command(bin, append([]string{"--port", port, "--bind", "127.0.0.1", "--dir", t.TempDir()}, args...)...)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {

@@ -1,14 +1,7 @@
 package clients
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,75 +15,13 @@ import (
 	"github.com/echomq/emqd/server"
 )
 
-// authority signs certificates for one test.
-type authority struct {
-	t    testing.TB
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pool *x509.CertPool
-}
-
-func newAuthority(t testing.TB, name string) *authority {
-	a := &authority{t: t, dir: t.TempDir(), pool: x509.NewCertPool()}
-	var err error
-	a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &a.key.PublicKey, a.key)
-	require.NoError(t, err)
-	a.cert, err = x509.ParseCertificate(der)
-	require.NoError(t, err)
-	a.pool.AddCert(a.cert)
-	a.write("ca.pem", "CERTIFICATE", der)
-	return a
-}
-
-func (a *authority) path(name string) string { return filepath.Join(a.dir, name) }
-
-func (a *authority) write(name, kind string, der []byte) {
-	text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-	require.NoError(a.t, os.WriteFile(a.path(name), text, 0o600))
-}
-
-// issue writes name.pem and name.key and returns them as one.
-func (a *authority) issue(name string) tls.Certificate {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a.t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &key.PublicKey, a.key)
-	require.NoError(a.t, err)
-	a.write(name+".pem", "CERTIFICATE", der)
-	private, err := x509.MarshalECPrivateKey(key)
-	require.NoError(a.t, err)
-	a.write(name+".key", "EC PRIVATE KEY", private)
-	pair, err := tls.LoadX509KeyPair(a.path(name+".pem"), a.path(name+".key"))
-	require.NoError(a.t, err)
-	return pair
-}
-
-// freePort returns a port that nobody listened on a moment ago.
-func freePort(t testing.TB) int {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, ln.Close()) }()
-	return ln.Addr().(*net.TCPAddr).Port
-}
-
 // startTLS runs a node that serves TLS too, and returns the address of that.
-func startTLS(t *testing.T, ca *authority, auth string) string {
-	ca.issue("server")
-	port := freePort(t)
+func startTLS(t *testing.T, ca *node.Authority, auth string) string {
+	ca.Issue("server")
+	port := node.FreePort(t)
 	n := node.Start(t, func(c *server.Config) {
 		c.TLSPort, c.TLSAuthClients, c.Bind = port, auth, []string{"127.0.0.1"}
-		c.TLSCertFile, c.TLSKeyFile, c.TLSCACertFile = ca.path("server.pem"), ca.path("server.key"), ca.path("ca.pem")
+		c.TLSCertFile, c.TLSKeyFile, c.TLSCACertFile = ca.Path("server.pem"), ca.Path("server.key"), ca.Path("ca.pem")
 	})
 	n.Dial().Want("PING", "+PONG") // and so all listeners are open
 	return (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}).String()
@@ -119,17 +50,17 @@ func conversation(t *testing.T, dial func() *node.Conn) {
 }
 
 func TestTLS(t *testing.T) {
-	ca := newAuthority(t, "one")
+	ca := node.NewAuthority(t, "one")
 	addr := startTLS(t, ca, "no")
-	conf := &tls.Config{RootCAs: ca.pool}
+	conf := &tls.Config{RootCAs: ca.Pool}
 	conversation(t, func() *node.Conn {
 		c, err := tls.Dial("tcp", addr, conf)
 		require.NoError(t, err)
 		return node.Wrap(t, c)
 	})
-	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: newAuthority(t, "other").pool})
+	_, err := tls.Dial("tcp", addr, &tls.Config{RootCAs: node.NewAuthority(t, "other").Pool})
 	require.ErrorContains(t, err, "unknown authority")
-	_, err = tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
+	_, err = tls.Dial("tcp", addr, &tls.Config{RootCAs: ca.Pool, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10})
 	require.Error(t, err)
 	plain, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
@@ -140,11 +71,11 @@ func TestTLS(t *testing.T) {
 }
 
 func TestTLSClientCertificates(t *testing.T) {
-	ca, other := newAuthority(t, "one"), newAuthority(t, "other")
-	good, bad := ca.issue("client"), other.issue("client")
+	ca, other := node.NewAuthority(t, "one"), node.NewAuthority(t, "other")
+	good, bad := ca.Issue("client"), other.Issue("client")
 	addr := startTLS(t, ca, "yes")
 	ask := func(conf *tls.Config) error {
-		conf.RootCAs = ca.pool
+		conf.RootCAs = ca.Pool
 		c, err := tls.Dial("tcp", addr, conf)
 		if err != nil {
 			return err
