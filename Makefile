@@ -15,7 +15,7 @@ SEED  ?= 0
 JOBS  ?= 100000
 KILLS ?= 200
 
-.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump fuzz-differential fuzz-emq bench steps bench-guard generate clean redis-server valgrind
+.PHONY: run build test race check format vet lint vulnerabilities workers crash flows pump valkey fuzz-differential fuzz-emq bench steps bench-guard generate clean redis-server valgrind
 
 # run starts emqd on loopback, port 6390, with the fence installed and its data in ./data. More settings:
 # make run ARGS="--port 7000 --loglevel debug"
@@ -83,6 +83,19 @@ pump:
 # reply and the whole keyspace.
 fuzz-emq: redis-server
 	go test ./parity -run '^TestEMQ' -v -count 1 -timeout 3h -emq-calls $(EMQ_CALLS) -seed $(SEED)
+
+# valkey compares files with Valkey 8, which is unpacked below bin/ from Debian's backports (amd64). RECORD=yes lets it write the
+# directories anew that TestStartsOnValkey8 starts on.
+VALKEY := bin/valkey
+valkey: $(VALKEY)/usr/bin/valkey-server
+	PATH="$(CURDIR)/$(VALKEY)/usr/bin:$$PATH" go test ./parity -run 'StartsOn|RealServer' -count 1 $(if $(RECORD),-record-valkey)
+
+VALKEY_APT = apt-get -q -o Dir::Etc::sourcelist=$(CURDIR)/$(VALKEY)/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$(CURDIR)/$(VALKEY)/lists
+$(VALKEY)/usr/bin/valkey-server:
+	mkdir -p $(VALKEY)/lists/partial
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" > $(VALKEY)/sources.list
+	$(VALKEY_APT) update
+	cd $(VALKEY) && $(VALKEY_APT) download valkey-tools && dpkg -x valkey-tools_*.deb .
 
 # bench measures emqd next to redis-server and writes docs/performance.md: SECTIONS=plain,jobs runs some of it, ROUNDS=3
 # sets the runs of each case, TAILS=2m the length of the longest one, SHORT=yes makes all of it shorter.

@@ -48,12 +48,15 @@ func logged(t testing.TB, dir string) (asker, *running.Node) {
 }
 
 // populate puts values of every kind and form into two databases, and changes them in many ways.
-func populate(a asker) {
+func populate(a asker) { populateWith(a, 1500) }
+
+// populateWith is populate with so many elements in the large values.
+func populateWith(a asker, large int) {
 	long := strings.Repeat("x", 300)
 	for _, db := range []string{"0", "3"} {
 		a.do("SELECT", db)
 		a.do("SET", "binary", "\x00\r\n#emqd 1 2 3\r\n*1\r\n\xff")
-		a.do("SET", "huge", strings.Repeat("y", 70_000))
+		a.do("SET", "huge", strings.Repeat("y", 47*large))
 		for _, text := range []string{
 			"SET int 12345", "INCRBY int 5", "INCRBYFLOAT f 10.5", "APPEND text abc", "SETRANGE text 5 def", "SETBIT bits 100 1",
 			"SET ttl v EX 5000", "SET gone v EX 5000", "DEL gone", "GETEX ttl PXAT 33177117420000", "MSET m1 1 m2 2",
@@ -66,7 +69,7 @@ func populate(a asker) {
 		} {
 			a.line(text)
 		}
-		for i := 0; i < 1500; i += 50 {
+		for i := 0; i < large; i += 50 {
 			h, z, s, l := []string{"HSET", "bigh"}, []string{"ZADD", "bigz"}, []string{"SADD", "bigs"}, []string{"RPUSH", "bigl"}
 			for j := range 50 {
 				n := strconv.Itoa(i + j)
@@ -99,13 +102,16 @@ func populate(a asker) {
 }
 
 // contents reads every key of every database.
-func contents(a asker) map[string]string {
+func contents(a asker) map[string]string { return contentsOf(a, 16) }
+
+// contentsOf reads every key of the first databases.
+func contentsOf(a asker, databases int) map[string]string {
 	reads := map[string][]string{
 		"string": {"GET"}, "hash": {"HGETALL"}, "set": {"SMEMBERS"}, "list": {"LRANGE", "0", "-1"},
 		"zset": {"ZRANGE", "0", "-1", "WITHSCORES"}, "stream": {"XRANGE", "-", "+"},
 	}
 	all := map[string]string{}
-	for db := range 16 {
+	for db := range databases {
 		a.do("SELECT", strconv.Itoa(db))
 		v, _, err := script.Decode(a.do("KEYS", "*"))
 		require.NoError(a.t, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/echomq/emqd/store/aof"
+	"github.com/echomq/emqd/store/rdb"
 )
 
 // loading is how far the data is read at start. The keyspace lock guards it.
@@ -162,6 +163,10 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 		srv.log.Warn("commands of another server's log were refused, as they were there", "commands", r.refused)
 	}
 	state := files.State()
+	if s := state.Skipped; s != (rdb.Skipped{}) {
+		srv.log.Warn("the base holds what emqd does not serve, and that is left out", "function_libraries", s.Functions,
+			"data_of_modules", s.ModuleAux, "slot_migrations", s.SlotImports, "empty_keys", s.EmptyKeys)
+	}
 	if srv.cfg.AppendOnly {
 		if err := srv.startLog(files, lock); err != nil {
 			return err

@@ -37,6 +37,7 @@ type State struct {
 	Bytes   int64 // read
 	Flaws   int64 // damaged lines that another one stands in for
 	Tail    *Tail // what the last increment ends with and is dropped
+	Skipped rdb.Skipped
 }
 
 // Reader takes what Replay reads, in the order of time. Nothing that it is given is valid after the call.
@@ -369,6 +370,7 @@ func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, err
 	case err != nil:
 		return 0, fmt.Errorf("the base %s is damaged: %w", it.Name, err)
 	}
+	l.state.Skipped = in.Skipped()
 	return in.Offset(), nil
 }
 
