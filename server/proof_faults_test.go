@@ -24,10 +24,11 @@ func (b *bare) rewriteNow() {
 // heal lets the node try to get well, as its timer does.
 func (b *bare) heal() {
 	l := b.srv.aof
-	for steps := 0; steps < 4; runtime.Gosched() {
+	idle := false // what the last step began is done
+	for steps := 0; steps < 4 || !idle; runtime.Gosched() {
 		b.srv.mu.Lock()
-		if l.filling == nil && !l.reserving && b.srv.works.now == nil { // what the last step began is done
-			steps++
+		if idle = l.filling == nil && !l.reserving && b.srv.works.now == nil; idle && steps < 4 {
+			steps, idle = steps+1, false
 			l.retryAt = 0
 			l.cron()
 		}

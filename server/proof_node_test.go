@@ -83,7 +83,8 @@ func (b *bare) start(change ...func(*Config)) error {
 	if srv.aof.w.Seq() == 1 {
 		b.digests[0] = commands.NewStore(16, 1).Digest(1)
 	}
-	b.promised() // what it has read is what clients see from now on
+	b.acked.Store(srv.aof.w.Synced().Seq) // what it has read is what clients see from now on
+	b.answered.Store(b.acked.Load())
 	return nil
 }
 

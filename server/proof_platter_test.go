@@ -53,12 +53,18 @@ func (p *platter) apply(op diskOp) {
 			f.lost = len(f.pending)
 			return
 		}
+		size := f.size
 		for _, o := range f.pending[f.lost:] {
 			f.synced = f.do(f.synced, o)
+			if o.kind == "truncate" {
+				size = o.off
+			} else {
+				size = max(size, o.off+int64(len(o.data)))
+			}
 		}
-		f.pending, f.lost = nil, 0
-		f.size = int64(len(f.synced))
+		f.pending, f.lost, f.size = nil, 0, size
 		f.synced = f.synced[:filledFrom(f.synced)]
+		f.synced = f.refill(f.synced, int64(len(f.synced)+someFiller)&^63)
 	}
 }
 
@@ -80,17 +86,23 @@ func filledFrom(data []byte) int {
 
 // do applies an operation to content.
 func (f *platterFile) do(data []byte, o diskOp) []byte {
-	for at := int64(len(data)); at < min(o.off, f.size); at++ { // put back what was cut
+	data = f.refill(data, o.off)
+	if o.kind == "truncate" {
+		return resize(data, o.off)
+	}
+	return overwrite(data, o.data, o.off)
+}
+
+// refill puts filler that was cut back, up to an offset.
+func (f *platterFile) refill(data []byte, to int64) []byte {
+	for at := int64(len(data)); at < min(to, f.size); at++ {
 		if at%64 == 63 {
 			data = append(data, '\n')
 		} else {
 			data = append(data, '#')
 		}
 	}
-	if o.kind == "truncate" {
-		return resize(data, o.off)
-	}
-	return overwrite(data, o.data, o.off)
+	return data
 }
 
 func change(names map[string]int, o diskOp) {

@@ -93,6 +93,9 @@ func (s *scanner) judgeLast(off, last int64) error {
 		s.tail.Garbage = true // or something else that somebody may want to see
 		return err
 	}
+	if s.unwritten(off, min(last+1, off-off%sector+sector)) {
+		return s.cut(off, last, "a write of which parts are missing") // its first sector is, where there was no filler
+	}
 	region = s.w.at(off, min(last+1-off, enough))
 	for i, tries := 0, 64; tries > 0; tries-- {
 		n := bytes.IndexByte(region[i:], '*')
