@@ -169,3 +169,28 @@ func TestUnblockedIsCounted(t *testing.T) {
 	require.Equal(t, "count=1", fact(t, info, "errorstat_UNBLOCKED"))
 	require.Regexp(t, "calls=1,.*rejected_calls=0,failed_calls=1", fact(t, info, "cmdstat_blpop"))
 }
+
+// TestTrackingWithinExec has a key that is read behind its change in a transaction stay tracked, and one that is read before it not.
+func TestTrackingWithinExec(t *testing.T) {
+	addr := startServer(t)
+	a, b := dial(t, addr), dial(t, addr)
+	require.Contains(t, a.do("HELLO 3"), "%7\r\n")
+	require.Equal(t, "+OK\r\n", a.do("CLIENT TRACKING ON"))
+	all := dial(t, addr)
+	require.Contains(t, all.do("HELLO 3"), "%7\r\n")
+	require.Equal(t, "+OK\r\n", all.do("CLIENT TRACKING ON BCAST"))
+	a.send("MULTI", "GET y", "MSET x 1 y 2", "GET x", "SET z 1", "GET z", "EXEC", "PING")
+	require.Equal(t, "+OK\r\n", a.next())
+	for range 5 {
+		require.Equal(t, "+QUEUED\r\n", a.next())
+	}
+	require.Equal(t, "*5\r\n_\r\n+OK\r\n$1\r\n1\r\n+OK\r\n$1\r\n1\r\n", a.next())
+	const invalid = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\n"
+	require.Equal(t, invalid+"y\r\n", a.next())
+	require.Equal(t, "+PONG\r\n", a.next())
+	require.Equal(t, ">2\r\n$10\r\ninvalidate\r\n*3\r\n$1\r\nx\r\n$1\r\ny\r\n$1\r\nz\r\n", all.next(), "once for all")
+	require.Equal(t, "+OK\r\n", b.do("MSET x 1 y 1 z 1"))
+	require.Equal(t, invalid+"x\r\n", a.next())
+	require.Equal(t, invalid+"z\r\n", a.next())
+	require.Equal(t, "+PONG\r\n", a.do("PING"))
+}

@@ -28,6 +28,8 @@ type trackingTable struct {
 	prefixes map[string]map[*session]struct{}
 	items    int      // readers of all keys
 	bytes    int64    // that readers takes
+	told     int      // effects of the present transaction that were told already
+	early    []string // keys of these
 	stale    []string // keys changed by the present transaction
 	all      bool     // a whole database was emptied by it
 	writer   *session
@@ -52,6 +54,9 @@ func (srv *Server) remember(s *session, row *commands.Row, args [][]byte) {
 	t := s.tracking
 	if t == nil || t.bcast || !row.Has(commands.ReadOnly) || t.optIn && t.caching != 1 || t.optOut && t.caching == -1 {
 		return
+	}
+	if s.inExec {
+		srv.tellSoFar(s)
 	}
 	srv.keysAt = row.AppendKeys(srv.keysAt[:0], args)
 	for _, k := range srv.keysAt {
@@ -118,8 +123,9 @@ func (srv *Server) tellTracking() {
 	for _, key := range t.stale {
 		srv.invalidate(key, t.writer)
 	}
+	t.stale = append(t.stale, t.early...)
 	srv.broadcast()
-	t.stale, t.all, t.writer = t.stale[:0], false, nil
+	t.stale, t.early, t.all, t.writer = t.stale[:0], t.early[:0], false, nil
 }
 
 // broadcast tells the clients that want every key of a prefix: one message for each prefix, both in the order of their

@@ -209,4 +209,5 @@ func (srv *Server) settle() {
 	if srv.trackers > 0 {
 		srv.tellTracking()
 	}
+	srv.tracked.told = 0
 }

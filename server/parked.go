@@ -89,11 +89,11 @@ func (srv *Server) touched(f *store.Effects, i int) {
 	serves, changes := f.Serves(i), f.Changes(i)
 	for _, t := range srv.touches {
 		if t.Key == nil {
-			srv.touchedAll(t.DB)
+			srv.touchedAll(t.DB, i < srv.tracked.told)
 			continue
 		}
 		if changes {
-			srv.changed(t.DB, t.Key)
+			srv.changed(t.DB, t.Key, i < srv.tracked.told)
 		}
 		if _, ok := srv.parked[t.DB][string(t.Key)]; ok && serves {
 			srv.touchedBy = append(srv.touchedBy, touch{t.DB, string(t.Key)})
@@ -101,12 +101,39 @@ func (srv *Server) touched(f *store.Effects, i int) {
 	}
 }
 
-// changed dirties the WATCHes of a key and invalidates it for those that track it.
-func (srv *Server) changed(db int, key []byte) {
-	srv.tracked.noteChange(key, srv.author)
+// changed dirties the WATCHes of a key and invalidates it for those that track it, unless they are told already.
+func (srv *Server) changed(db int, key []byte, told bool) {
+	if !told {
+		srv.tracked.noteChange(key, srv.author)
+	}
 	if _, ok := srv.watched[db][string(key)]; ok {
 		srv.dirtyWatch(db, string(key))
 	}
+}
+
+// tellSoFar sends the invalidations of what the open transaction of s has changed so far: what s reads from now on is newer.
+func (srv *Server) tellSoFar(s *session) {
+	f, t := srv.call.Tx.Effects(), &srv.tracked
+	if t.told == f.Len() {
+		return
+	}
+	for ; t.told < f.Len(); t.told++ {
+		srv.touches = f.AppendTouched(srv.touches[:0], t.told)
+		for _, k := range srv.touches {
+			if k.Key == nil {
+				t.noteFlush(s)
+			} else if f.Changes(t.told) {
+				t.noteChange(k.Key, s)
+			}
+		}
+	}
+	if t.all {
+		srv.invalidateAll()
+	}
+	for _, key := range t.stale {
+		srv.invalidate(key, s)
+	}
+	t.early, t.stale, t.all = append(t.early, t.stale...), t.stale[:0], false
 }
 
 // signalled handles what a transaction wrote to without a change. The flush of a database without keys leaves its watched
@@ -116,7 +143,7 @@ func (srv *Server) signalled(signals []store.Touch) {
 		if k.Key == nil {
 			srv.flushed()
 		} else {
-			srv.changed(k.DB, k.Key)
+			srv.changed(k.DB, k.Key, false)
 		}
 	}
 }
@@ -130,8 +157,10 @@ func (srv *Server) flushed() {
 
 // touchedAll is touched for every key of a database. Waiting keys are readied in the order of their oldest
 // waiter, since a map has none.
-func (srv *Server) touchedAll(db int) {
-	srv.flushed()
+func (srv *Server) touchedAll(db int, told bool) {
+	if !told {
+		srv.flushed()
+	}
 	for key := range srv.watched[db] {
 		srv.dirtyWatch(db, key)
 	}
