@@ -7,7 +7,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG COMMIT="" DATE=""
-RUN CGO_ENABLED=0 go build -buildvcs=false -trimpath \
+RUN CGO_ENABLED=0 go build -buildvcs=false -trimpath -pgo=cmd/emqd/hot.pgo \
       -ldflags "-s -w -X github.com/echomq/emqd/server.commit=$COMMIT -X github.com/echomq/emqd/server.date=$DATE" \
       -o /out/emqd ./cmd/emqd \
     && mkdir /out/data

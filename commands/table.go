@@ -47,7 +47,7 @@ func (t *Table) Lookup(name []byte) *Row {
 	// a Go map, find a row in half of the instructions.
 	for i := nameHash(name); ; i++ {
 		row := t.names[i%nameSlots]
-		if row == nil || string(name) == row.Name || string(name) == row.upper || equalFold(name, row.Name) {
+		if row == nil || len(name) == len(row.Name) && (string(name) == row.upper || string(name) == row.Name || equalFold(name, row.Name)) {
 			return row
 		}
 	}

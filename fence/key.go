@@ -47,8 +47,8 @@ func ValidQueue(queue []byte) bool {
 // "JOBx" for its row, so it is no id; ':' elsewhere is allowed.
 // It is wider than a branded id on purpose: the job verbs ask only IsJob.
 func ValidID(id []byte) bool {
-	if len(id) == 0 {
-		return false
+	if len(id) == 0 || bytes.IndexByte(id, ':') < 0 { // nearly all ids have no colon
+		return len(id) > 0
 	}
 	_, kind := cutRowSub(id)
 	return kind == Row

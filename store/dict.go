@@ -247,7 +247,8 @@ func (d *dict) shrink() {
 }
 
 func (d *dict) resize(n int) {
-	d.t[1] = table{buckets: make([]bucket, n)}
+	// One in sixteen buckets overflows well before the table is full.
+	d.t[1] = table{buckets: make([]bucket, n), spill: make([]bucket, 0, n/16)}
 	d.moving = 0
 	d.step()
 }
