@@ -25,6 +25,7 @@ type buildOrder struct {
 	Plain     bool // strings are not compressed
 	Hurry     bool // it has had no processor for too long
 
+	pace    *pace                    // of a child, nil for none
 	told    func(keys int64)         // when set, is told how many keys are written, a hundred times or less
 	started func(took time.Duration) // when set, is told of each child process and how long it took to start it
 }
@@ -74,7 +75,7 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 	}
 	s.Epoch = state.Epoch
 	w := &pacedWriter{f: out, gently: true}
-	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: func() {}}
+	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: o.pace.step}
 	if o.told != nil {
 		n.pause = o.progress(n, s.Keys()/100)
 	}
@@ -91,6 +92,7 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 func (o *buildOrder) progress(n *snapshot, every int64) func() {
 	last := int64(0)
 	return func() {
+		o.pace.step()
 		if n.keys-last > every {
 			last = n.keys
 			o.told(last)
@@ -101,7 +103,7 @@ func (o *buildOrder) progress(n *snapshot, every int64) func() {
 // read fills a new store with what files hold.
 func (o *buildOrder) read(ctx context.Context, files *aof.Log) (*store.Store, error) {
 	srv := &Server{store: store.New(o.Databases, rand.Uint64()), table: Table(), clock: newClock()}
-	if err := files.Replay(&replayer{srv: srv, ctx: ctx, now: srv.clock.milli()}); err != nil {
+	if err := files.Replay(&replayer{srv: srv, ctx: ctx, now: srv.clock.milli(), pace: o.pace}); err != nil {
 		return nil, err
 	}
 	for srv.store.Reclaim(1 << 16) { // a table that is being resized would be met twice by a scan
@@ -118,6 +120,9 @@ func BuildFromOrder(in io.Reader, out *os.File, result io.Writer) error {
 		return err
 	}
 	lowerPriority(o.Hurry)
+	if !o.Hurry {
+		o.pace = &pace{nap: time.Sleep}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {

@@ -3,6 +3,7 @@ package server
 import (
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -45,4 +46,13 @@ func lowerPriority(hurry bool) {
 			_ = unix.SchedSetAttr(id, &a, 0)
 		}
 	}
+}
+
+// processTime is the processor time that this process has taken.
+func processTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
+		return 0 // then it seems to wait all the time, and rests not at all
+	}
+	return time.Duration(ts.Nano())
 }

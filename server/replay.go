@@ -17,6 +17,7 @@ type replayer struct {
 	srv      *Server
 	ctx      context.Context
 	now      int64
+	pace     *pace
 	snapshot bool // keys of the base whose time has come are left out
 	stopped  error
 	expired  int64
@@ -48,6 +49,7 @@ func (r *replayer) Key(e *rdb.Entry) error {
 		return errors.New("the key is there twice")
 	}
 	tx.Load(e.Key, &e.Value, e.ExpireAt)
+	r.pace.step()
 	return nil
 }
 
@@ -68,6 +70,7 @@ func (r *replayer) Record(rec *aof.Record) error {
 			return err
 		}
 	}
+	r.pace.step()
 	return nil
 }
 

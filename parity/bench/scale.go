@@ -115,12 +115,15 @@ func (n *node) recover(ctx context.Context) time.Duration {
 	return time.Since(begin)
 }
 
+// openConns is how many connections the mixed work has: enough that what is due finds a free one.
+const openConns = 200
+
 // holds finds the highest rate of mixed work, in steps of 5% of what a closed loop takes, that an open loop is served at
 // without delay: for four seconds no request takes longer than a fifth of a second, counted from when it was to be sent.
 // It is less than the closed loop's: a node that is always behind finds more work in each turn, which costs less apiece.
 func (n *node) holds(ctx context.Context, m *matrix, full float64) (float64, error) {
 	for part := 1.0; part > 0.2; part -= 0.05 {
-		l := m.load("mixed", 50, 1, 1)
+		l := m.load("mixed", openConns, 1, 1)
 		l.Rate, l.Duration, l.Warmup = part*full, 4*time.Second, time.Second
 		r, err := n.Run(ctx, l)
 		if err != nil {
@@ -143,7 +146,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if err := a.fill(ctx, m, "resident", million); err != nil {
 		return err
 	}
-	full, err := a.Run(ctx, m.load("mixed", 50, 1, 5))
+	full, err := a.Run(ctx, m.load("mixed", openConns, 1, 5))
 	if err != nil {
 		return err
 	}
@@ -154,7 +157,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if _, err := a.Do("LATENCY", "RESET"); err != nil {
 		return err
 	}
-	l := m.load("mixed", 50, 1, 1)
+	l := m.load("mixed", openConns, 1, 1)
 	l.Rate, l.Duration, l.Warmup, l.PauseLimit = 0.6*held, m.tails, time.Second, 10*time.Millisecond
 	driver, err := bench.Open(a.Addr, "", "")
 	if err != nil {
