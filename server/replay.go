@@ -60,6 +60,16 @@ func (r *replayer) Expect(db int, keys int64) {
 	}
 }
 
+// Soon is aof.Reader's.
+func (r *replayer) Soon(keys []rdb.Entry) {
+	s := r.srv.store
+	for i := range keys {
+		if db := keys[i].DB; db < s.Databases() {
+			s.Touch(db, keys[i].Key)
+		}
+	}
+}
+
 // Record is aof.Reader's.
 func (r *replayer) Record(rec *aof.Record) error {
 	if r.stopped != nil {

@@ -98,7 +98,13 @@ func (tx *Tx) buildZSet(key []byte, members []rdb.Scored, done func()) {
 	t := z.spread()
 	tx.s.reserve(t, &t.d, n)
 	wide := n > tx.s.Limits.ZSetEntries
+	const ahead = 64
 	for i := range n {
+		if i%ahead == 0 {
+			for j := i; j < min(i+ahead, n); j++ {
+				tx.s.touched ^= t.d.touch(at(j).Member)
+			}
+		}
 		m := at(i)
 		t.add(tx.s, m.Member, m.Score+0)
 		wide = wide || len(m.Member) > tx.s.Limits.ZSetValue
@@ -107,6 +113,9 @@ func (tx *Tx) buildZSet(key []byte, members []rdb.Scored, done func()) {
 		z.e.setFlag(flagWide)
 	}
 }
+
+// Touch prepares the memory that a look-up of key in database i needs. It is for keys that come soon, all together.
+func (s *Store) Touch(i int, key []byte) { s.touched ^= s.dbs[i].keys.touch(key) }
 
 // Reserve makes room for n keys in database i, so that its table does not grow step by step.
 func (s *Store) Reserve(i, n int) { s.dbs[i].keys.reserve(n) }

@@ -253,6 +253,16 @@ func (d *dict) resize(n int) {
 	d.step()
 }
 
+// touch reads the bucket of a key. For many keys in a row the processor does that at the same time, where one look-up after
+// the other waits for memory each time.
+func (d *dict) touch(key []byte) uint64 {
+	t := &d.t[0]
+	if len(t.buckets) == 0 {
+		return 0
+	}
+	return t.buckets[hashOf(key)&uint64(len(t.buckets)-1)].slot[0]
+}
+
 // reserve makes the table large enough for n entries at once. It is not for a table that an iteration is in.
 func (d *dict) reserve(n int) {
 	want := minBuckets

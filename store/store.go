@@ -87,6 +87,7 @@ type Store struct {
 	dumper  *rdb.Encoder // made at the first use
 	objects []object
 	spare   []uint32 // free slots of objects
+	touched uint64   // what Touch has read, so that it is read
 	objMem  int64    // Go memory of objects, as they report it
 	lazy    []reclaimer
 	retired []*arena // of keyspaces that were emptied as a whole

@@ -172,10 +172,14 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 		s.took, s.err = a.rewrite(ctx)
 		rewrites <- s
 	}()
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	stolen := watchSteal(watched)
 	r, err := driver.Run(ctx, l)
 	if err != nil {
 		return err
 	}
+	stop()
 	s := <-rewrites
 	if s.err != nil {
 		return s.err
@@ -197,7 +201,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	o.HDR = r.Latency.HDR
 	o.atMost("tails of mixed load, p99.9 over p50 of the worst kind of request", one(worst), 5, "")
 	o.atMost("tails of mixed load, max", one(requestMax(r)/1e3), 50, " ms")
-	if err := a.pauses(o, r, s); err != nil {
+	if err := a.pauses(o, r, s, <-stolen); err != nil {
 		return err
 	}
 	return o.chart("percentiles", bench.PercentileChart("Mixed load at 60% of capacity: latency of operations by percentile", []*bench.Series{{Runs: []*bench.Result{r}}}))
@@ -211,7 +215,7 @@ type rewriteSpan struct {
 }
 
 // pauses names every pause above 10 ms, as far as the node tells.
-func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan) error {
+func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal) error {
 	spikes := map[int64][]string{}
 	latest, err := n.Do("LATENCY", "LATEST")
 	if err != nil {
@@ -241,7 +245,11 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan) error {
 	for _, p := range r.Pauses[:min(most, len(r.Pauses))] {
 		said := spikes[p.Unix/1000]
 		at := time.UnixMilli(p.Unix)
-		if end := at.Add(time.Duration(p.Millis * 1e6)); end.After(s.begin) && at.Before(s.begin.Add(s.took)) {
+		end := at.Add(time.Duration(p.Millis * 1e6))
+		if lost := stolenIn(stolen, at, end); lost > 0 {
+			said = append(said, fmt.Sprintf("the host took %d ms of the processors away", lost.Milliseconds()))
+		}
+		if end.After(s.begin) && at.Before(s.begin.Add(s.took)) {
 			said = append(said, "the log is being rewritten")
 		}
 		if len(said) == 0 {

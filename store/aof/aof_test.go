@@ -44,6 +44,8 @@ func (c *collector) Record(r *aof.Record) error {
 
 func (c *collector) Expect(int, int64) {}
 
+func (c *collector) Soon([]rdb.Entry) {}
+
 func (c *collector) Progress(int64) {}
 
 // load opens and replays the log in fsys.

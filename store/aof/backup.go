@@ -249,6 +249,9 @@ func (nothing) Record(*Record) error { return nil }
 // Expect is Reader's.
 func (nothing) Expect(int, int64) {}
 
+// Soon is Reader's.
+func (nothing) Soon([]rdb.Entry) {}
+
 // Progress is Reader's.
 func (nothing) Progress(int64) {}
 

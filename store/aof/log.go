@@ -49,6 +49,8 @@ type Reader interface {
 	// Expect is told how many keys a database of an RDB base is going to have: a hint, which is never more than could be in
 	// the file.
 	Expect(db int, keys int64)
+	// Soon is told the keys that Key is called with next.
+	Soon(keys []rdb.Entry)
 	// Progress is told now and then how many bytes have been read.
 	Progress(bytes int64)
 }
@@ -363,7 +365,7 @@ func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, err
 			refused = fmt.Errorf("the base %s, key %q: %w", it.Name, e.Key[:min(len(e.Key), 128)], err)
 		}
 		return refused
-	}, func(at int64) { r.Progress(done + at) })
+	}, r.Soon, func(at int64) { r.Progress(done + at) })
 	switch {
 	case refused != nil:
 		return 0, refused

@@ -26,9 +26,10 @@ const (
 )
 
 // EachAhead is [Reader.Each] with the decoding in a goroutine of its own, some keys ahead of fn, which halves the time
-// of loading a large file where there is a second processor. OnResize and progress are called between two calls of fn,
-// progress with the offset that fn has come to; OnAux is called by the other goroutine, which has ended on return.
-func (r *Reader) EachAhead(fn func(*Entry) error, progress func(offset int64)) error {
+// of loading a large file where there is a second processor. OnResize, soon and progress are called between two calls of
+// fn: soon with the entries that fn is called with next, progress with the offset that fn has come to. OnAux is called by
+// the other goroutine, which has ended on return.
+func (r *Reader) EachAhead(fn func(*Entry) error, soon func([]Entry), progress func(offset int64)) error {
 	full, free, quit := make(chan *batch, batches), make(chan *batch, batches), make(chan struct{})
 	for range batches {
 		free <- new(batch)
@@ -51,6 +52,7 @@ func (r *Reader) EachAhead(fn func(*Entry) error, progress func(offset int64)) e
 	}()
 	var failed error
 	for b := range full {
+		soon(b.entries)
 		if failed = b.each(fn, tell); failed == nil {
 			progress(b.end)
 			failed = b.err

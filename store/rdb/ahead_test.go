@@ -43,7 +43,11 @@ func mixedFile(t *testing.T, keys int) []byte {
 func told(t require.TestingT, raw []byte, ahead bool) (all []string, err error) {
 	r, err := NewReader(iotest.HalfReader(bytes.NewReader(raw)))
 	require.NoError(t, err)
-	r.OnResize = func(db int, keys, deadlines uint64) { all = append(all, fmt.Sprint("resize ", db, keys, deadlines)) }
+	hints := 0
+	r.OnResize = func(db int, keys, deadlines uint64) {
+		hints++
+		all = append(all, fmt.Sprint("resize ", db, keys, deadlines))
+	}
 	key := func(e *Entry) error {
 		all = append(all, fmt.Sprint(e.DB, string(e.Key), e.ExpireAt, describe(&e.Value)))
 		return nil
@@ -52,12 +56,14 @@ func told(t require.TestingT, raw []byte, ahead bool) (all []string, err error) 
 		return all, r.Each(key)
 	}
 	last := int64(0)
-	err = r.EachAhead(key, func(at int64) {
+	soon := 0
+	err = r.EachAhead(key, func(e []Entry) { soon += len(e) }, func(at int64) {
 		require.Greater(t, at, last)
 		last = at
 	})
 	if err == nil {
 		require.Equal(t, r.Offset(), last)
+		require.Equal(t, len(all)-hints, soon)
 	}
 	return all, err
 }
@@ -92,7 +98,7 @@ func TestAheadStopsAtAnError(t *testing.T) {
 				return stop
 			}
 			return nil
-		}, func(int64) {}), stop)
+		}, func([]Entry) {}, func(int64) {}), stop)
 		require.Equal(t, at, seen)
 	}
 }
@@ -105,6 +111,6 @@ func BenchmarkReaderAhead(b *testing.B) {
 	for b.Loop() {
 		r, err := NewReader(bytes.NewReader(raw))
 		require.NoError(b, err)
-		require.NoError(b, r.EachAhead(func(*Entry) error { return nil }, func(int64) {}))
+		require.NoError(b, r.EachAhead(func(*Entry) error { return nil }, func([]Entry) {}, func(int64) {}))
 	}
 }
