@@ -113,7 +113,7 @@ func runCompaction(ctx context.Context, m *matrix, o *outcome) error {
 
 // paced is a load of jobs at a fixed rate.
 func (m *matrix) paced(rate float64, duration time.Duration) bench.Load {
-	l := m.load("jobs", 50, 1, 1)
+	l := m.load("jobs", openConns, 1, 1)
 	l.Rate, l.Duration = rate, duration
 	return l
 }
