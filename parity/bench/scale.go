@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -242,7 +244,7 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal
 	}
 	t := o.table("Pauses above 10 ms", "at s", "ms", "requests", "what the node tells of that second")
 	const most = 40
-	for _, p := range r.Pauses[:min(most, len(r.Pauses))] {
+	for _, p := range longest(r.Pauses, most) {
 		said := spikes[p.Unix/1000]
 		at := time.UnixMilli(p.Unix)
 		end := at.Add(time.Duration(p.Millis * 1e6))
@@ -258,10 +260,19 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal
 		t.row(fmt.Sprintf("%.2f", p.At), fmt.Sprintf("%.1f", p.Millis), strconv.Itoa(p.Requests), strings.Join(said, "; "))
 	}
 	if len(r.Pauses) > most {
-		t.row("", "", "", fmt.Sprintf("and %d more", len(r.Pauses)-most))
+		t.row("", "", "", fmt.Sprintf("and %d shorter ones", len(r.Pauses)-most))
 	}
 	if len(r.Pauses) == 0 {
 		t.row("none", "", "", "")
 	}
 	return nil
+}
+
+// longest gives the n longest pauses in the order of time.
+func longest(all []bench.Pause, n int) []bench.Pause {
+	some := slices.Clone(all)
+	slices.SortFunc(some, func(a, b bench.Pause) int { return cmp.Compare(b.Millis, a.Millis) })
+	some = some[:min(n, len(some))]
+	slices.SortFunc(some, func(a, b bench.Pause) int { return cmp.Compare(a.At, b.At) })
+	return some
 }
