@@ -166,7 +166,7 @@ func (r *bitRange) of(n int64, clamp func(start, end, n int64) (from, to int64))
 	return from * 8, to * 8
 }
 
-// cmdBitCount handles BITCOUNT key [start [end:integer [BYTE | BIT]]].
+// cmdBitCount handles BITCOUNT key [start [end [BYTE | BIT]]].
 //
 // Keys:    string
 // Reply:   number of set bits
@@ -186,7 +186,7 @@ func cmdBitCount(c *Call) error {
 	return nil
 }
 
-// cmdBitPos handles BITPOS key bit [start [end:integer [BYTE | BIT]]].
+// cmdBitPos handles BITPOS key bit [start [end [BYTE | BIT]]].
 //
 // Keys:    string
 // Reply:   offset of the first such bit, or -1. A clear bit is found behind the end unless an end was given.

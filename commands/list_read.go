@@ -182,7 +182,7 @@ func parsePos(args [][]byte) (o posOptions, err error) {
 	return o, nil
 }
 
-// cmdLPos handles LPOS key element [RANK rank] [COUNT num-matches:integer] [MAXLEN len].
+// cmdLPos handles LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len].
 //
 // Keys:    list
 // Reply:   the index of a match or null; with COUNT an array of indexes

@@ -181,7 +181,7 @@ func cmdXDel(c *Call) error {
 	return nil
 }
 
-// cmdXSetID handles XSETID key last-id [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id].
+// cmdXSetID handles XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id].
 //
 // Keys:    stream
 // Reply:   OK

@@ -216,7 +216,7 @@ func parseAutoClaim(args [][]byte) (o autoClaim, err error) {
 	return o, nil
 }
 
-// cmdXAutoClaim handles XAUTOCLAIM key group consumer min-idle-time start:string [COUNT count] [JUSTID].
+// cmdXAutoClaim handles XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID].
 //
 // Keys:    stream
 // Reply:   array of the id to go on from, 0-0 at the end, the entries claimed, and the ids of those that are gone

@@ -103,7 +103,7 @@ func openGroup(c *Call) (x store.Stream, err error) {
 	return x, nil
 }
 
-// cmdXGroupCreate handles XGROUP CREATE key group id|$ [MKSTREAM] [ENTRIESREAD entries-read:integer].
+// cmdXGroupCreate handles XGROUP CREATE key group id|$ [MKSTREAM] [ENTRIESREAD entries-read].
 //
 // Keys:    stream
 // Reply:   OK
@@ -138,7 +138,7 @@ func cmdXGroupCreate(c *Call) error {
 	return nil
 }
 
-// cmdXGroupSetID handles XGROUP SETID key group id|$ [ENTRIESREAD entries-read:integer].
+// cmdXGroupSetID handles XGROUP SETID key group id|$ [ENTRIESREAD entries-read].
 //
 // Keys:    stream
 // Reply:   OK

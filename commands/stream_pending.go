@@ -48,7 +48,7 @@ func parsePending(args [][]byte) (p pendingRange, err error) {
 	return p, nil
 }
 
-// cmdXPending handles XPENDING key group [[IDLE min-idle-time:integer] start:string end count [consumer]].
+// cmdXPending handles XPENDING key group [[IDLE min-idle-time] start end count [consumer]].
 //
 // Keys:    stream
 // Reply:   array of the number of pending entries, the first id, the last one, and the consumers with how many each has;

@@ -143,7 +143,7 @@ func secretOfHello(args [][]byte, i int) bool {
 	return false
 }
 
-// cmdHello handles HELLO [protover:integer [AUTH username password] [SETNAME clientname]].
+// cmdHello handles HELLO [protover [AUTH username password] [SETNAME clientname]].
 //
 // Reply:   map of facts about server and connection, in the version asked for
 // Errors:  NOPROTO, NOAUTH, WRONGPASS, syntax

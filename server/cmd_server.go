@@ -81,7 +81,7 @@ func cmdRole(c *commands.Call) error {
 	return nil
 }
 
-// cmdLolwut handles LOLWUT [VERSION version:integer].
+// cmdLolwut handles LOLWUT [VERSION version].
 //
 // Reply:   text
 // Effects: none

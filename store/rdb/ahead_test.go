@@ -102,15 +102,3 @@ func TestAheadStopsAtAnError(t *testing.T) {
 		require.Equal(t, at, seen)
 	}
 }
-
-func BenchmarkReaderAhead(b *testing.B) {
-	const keys = 10_000
-	raw := benchFile(b, keys)
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r, err := NewReader(bytes.NewReader(raw))
-		require.NoError(b, err)
-		require.NoError(b, r.EachAhead(func(*Entry) error { return nil }, func([]Entry) {}, func(int64) {}))
-	}
-}

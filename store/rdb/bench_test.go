@@ -34,14 +34,22 @@ func benchJob(i int) *Value {
 func BenchmarkReader(b *testing.B) {
 	const keys = 10_000
 	raw := benchFile(b, keys)
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r, err := NewReader(bytes.NewReader(raw))
-		require.NoError(b, err)
-		require.NoError(b, r.Each(func(*Entry) error { return nil }))
+	none := func(*Entry) error { return nil }
+	for name, each := range map[string]func(*Reader) error{
+		"each":  func(r *Reader) error { return r.Each(none) },
+		"ahead": func(r *Reader) error { return r.EachAhead(none, func([]Entry) {}, func(int64) {}) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r, err := NewReader(bytes.NewReader(raw))
+				require.NoError(b, err)
+				require.NoError(b, each(r))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/keys, "ns/key")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/keys, "ns/key")
 }
 
 func BenchmarkWriter(b *testing.B) {
