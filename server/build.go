@@ -75,10 +75,8 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 	}
 	s.Epoch = state.Epoch
 	w := &pacedWriter{f: out, gently: true}
-	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain, pause: o.pace.step}
-	if o.told != nil {
-		n.pause = o.progress(n, s.Keys()/100)
-	}
+	n := &snapshot{store: s, now: newClock().milli(), seq: state.Next - 1, base: o.Base, plain: o.Plain}
+	n.pause = o.pause(n, s.Keys()/100)
 	if err := n.write(w); err != nil {
 		return built{}, err
 	}
@@ -88,12 +86,12 @@ func (o *buildOrder) write(ctx context.Context, files *aof.Log, out aof.File) (b
 	return built{Keys: n.keys, Bytes: w.at}, ctx.Err()
 }
 
-// progress returns what tells how far n is, after every so many keys.
-func (o *buildOrder) progress(n *snapshot, every int64) func() {
+// pause returns what keeps the pace between the parts of n, and tells how far it is after every so many keys.
+func (o *buildOrder) pause(n *snapshot, every int64) func() {
 	last := int64(0)
 	return func() {
 		o.pace.step()
-		if n.keys-last > every {
+		if o.told != nil && n.keys-last > every {
 			last = n.keys
 			o.told(last)
 		}
