@@ -10,14 +10,23 @@ import (
 // bytes returns the size of the log without what is kept ahead of it.
 func (l *aofLog) bytes() int64 { return l.stats.others + l.w.Written().Pos }
 
-// logGrown reports whether the log has grown so much beyond its base that it is to be written anew.
-func (srv *Server) logGrown() bool {
+// manyIncrements is the number of increments beyond which the log is written anew whatever its size: each start of a node adds one.
+const manyIncrements = 64
+
+// rewriteReason returns why the log is to be written anew by itself, "" when it is not.
+func (srv *Server) rewriteReason() string {
 	l, percentage := srv.aof, srv.cfg.AutoAOFRewritePercentage
 	if l == nil || l.broken != nil || l.tight || percentage == 0 || srv.now < srv.works.rewriteRetry {
-		return false
+		return ""
 	}
 	size := l.bytes()
-	return size >= srv.cfg.AutoAOFRewriteMinSize && (size-l.stats.base)*100/max(l.stats.base, 1) >= percentage
+	switch {
+	case size >= srv.cfg.AutoAOFRewriteMinSize && (size-l.stats.base)*100/max(l.stats.base, 1) >= percentage:
+		return "it has grown"
+	case l.files.Increments() > manyIncrements:
+		return "it is in many files"
+	}
+	return ""
 }
 
 // rewrite begins to make the log short: the records go on in a new increment, and in the background everything

@@ -101,9 +101,12 @@ func (srv *Server) worksCron() {
 		srv.rewrite()
 	case w.saveDue, srv.savePointReached():
 		srv.saveBehind()
-	case srv.logGrown():
-		srv.log.Info("the log has grown: writing it anew", "bytes", srv.aof.bytes(), "base", srv.aof.stats.base)
-		srv.rewrite()
+	default:
+		if why := srv.rewriteReason(); why != "" {
+			srv.log.Info("the log is to be written anew", "why", why, "bytes", srv.aof.bytes(), "base", srv.aof.stats.base,
+				"increments", srv.aof.files.Increments())
+			srv.rewrite()
+		}
 	}
 }
 

@@ -178,7 +178,60 @@ func TestRewriteByItself(t *testing.T) {
 	}
 	for field(c.do("INFO persistence"), "aof_rewrites") == "0" {
 	}
-	require.Contains(t, n.text.String(), "the log has grown")
+	require.Contains(t, n.text.String(), "it has grown")
+}
+
+// TestRewriteOfManyIncrements restarts a node until its log is in many files: it is written anew then, not before, and not
+// again and again when that fails.
+func TestRewriteOfManyIncrements(t *testing.T) {
+	fsys := memfs.New()
+	for run := range manyIncrements {
+		n := startLogged(t, fsys)
+		dial(t, n.addr).do(fmt.Sprintf("RPUSH l %d", run))
+		require.NoError(t, n.stop())
+	}
+	increments := func(fsys *memfs.FS) int {
+		return strings.Count(string(fsys.Bytes("/data/appendonlydir/appendonly.aof.manifest")), "type i")
+	}
+	require.Equal(t, manyIncrements, increments(fsys), "it is let be until then")
+	reason := func(n *logged) string {
+		n.srv.mu.Lock()
+		defer n.srv.mu.Unlock()
+		return n.srv.rewriteReason()
+	}
+	n := startLogged(t, fsys, func(c *Config) { c.AutoAOFRewritePercentage = 0 })
+	require.Equal(t, manyIncrements+1, increments(fsys))
+	require.Empty(t, reason(n), "it is turned off")
+	require.NoError(t, n.stop())
+
+	fsys.SetFail(func(op, name string) error {
+		if op == "create" && strings.HasSuffix(name, "base.rdb") {
+			return errors.New("no")
+		}
+		return nil
+	})
+	n = startLogged(t, fsys)
+	c := dial(t, n.addr)
+	for field(c.do("INFO persistence"), "aof_rewrites_consecutive_failures") == "0" {
+	}
+	n.srv.mu.Lock()
+	for range 1000 {
+		n.srv.now = n.srv.works.rewriteRetry - 1
+		n.srv.worksCron()
+	}
+	require.Nil(t, n.srv.works.now, "it rests after a failure")
+	require.Equal(t, int64(1), n.srv.works.failures)
+	fsys.SetFail(nil)
+	n.srv.works.rewriteRetry = 0
+	n.srv.mu.Unlock()
+	for field(c.do("INFO persistence"), "aof_rewrites") == "0" {
+	}
+	require.Equal(t, 1, increments(fsys))
+	require.Contains(t, n.text.String(), "it is in many files")
+	require.Empty(t, reason(n))
+	digest := c.do("LRANGE l 0 -1")
+	again := startLogged(t, fsys.Crash())
+	require.Equal(t, digest, dial(t, again.addr).do("LRANGE l 0 -1"))
 }
 
 func TestSnapshots(t *testing.T) {

@@ -92,6 +92,9 @@ func ParseManifest(text []byte) (*Manifest, error) {
 	return m, nil
 }
 
+// Increments returns how many increments the manifest names, the one that is written included.
+func (l *Log) Increments() int { return len(l.man.Incrs) }
+
 // take adds a line.
 func (m *Manifest) take(it Item) error {
 	switch it.Kind {
