@@ -23,14 +23,21 @@ type table struct {
 
 const slots = 7
 
-// bucket is one cache line: slots hold tag<<48 | ref, next-1 is the overflow bucket.
+// bucket is one cache line: slots hold tag<<48 | ref, next-1 is the overflow bucket. The tag is the bits of the hash from
+// tagFrom on: in a large table it tells, together with the bucket's number, which bucket of a larger one is an entry's.
 type bucket struct {
 	slot [slots]uint64
 	next uint32
 	_    uint32
 }
 
-const minBuckets = 1
+const (
+	minBuckets = 1
+	tagFrom    = 16
+)
+
+// slotOf returns what a slot holds for the entry at r, whose key has the hash h.
+func slotOf(h uint64, r ref) uint64 { return h>>tagFrom<<48 | uint64(r) }
 
 func newDict(a *arena) dict {
 	return dict{a: a, moving: -1}
@@ -70,7 +77,7 @@ func (d *dict) Find(key []byte) ref {
 
 func (d *dict) findHashed(key []byte, h uint64) ref {
 	// In one piece: a look-up is a third of what many commands do, and a call for each table costs it a tenth more.
-	tag := h >> 48
+	tag := slotOf(h, 0) >> 48
 	for i := range d.t {
 		t := &d.t[i]
 		if t.count == 0 {
@@ -107,11 +114,10 @@ func (d *dict) Insert(key []byte, r ref) {
 // Replace makes the slot of the entry at old, which is there under key, address r instead.
 func (d *dict) Replace(key []byte, old, r ref) {
 	h := hashOf(key)
-	tag := h >> 48 << 48
 	for i := range d.t {
 		if t := &d.t[i]; t.count > 0 {
-			if b, j, _ := t.locate(h, tag|uint64(old)); b != nil {
-				b.slot[j] = tag | uint64(r)
+			if b, j, _ := t.locate(h, slotOf(h, old)); b != nil {
+				b.slot[j] = slotOf(h, r)
 				return
 			}
 		}
@@ -155,7 +161,7 @@ func (d *dict) unlink(h uint64, r ref) {
 		if t.count == 0 {
 			continue
 		}
-		b, j, before := t.locate(h, h>>48<<48|uint64(r))
+		b, j, before := t.locate(h, slotOf(h, r))
 		if b == nil {
 			continue
 		}
@@ -187,7 +193,7 @@ func (t *table) dropSpill(before, b *bucket) {
 }
 
 func (t *table) put(h uint64, r ref) {
-	v := h>>48<<48 | uint64(r)
+	v := slotOf(h, r)
 	b := &t.buckets[h&uint64(len(t.buckets)-1)]
 	for {
 		for j := range b.slot {
@@ -291,15 +297,16 @@ func (d *dict) move(n int) bool {
 		return false
 	}
 	from, to := &d.t[0], &d.t[1]
+	known := len(to.buckets) <= len(from.buckets) || len(from.buckets) >= 1<<tagFrom
 	for ; n > 0 && d.moving < len(from.buckets); n-- {
 		b := &from.buckets[d.moving]
 		for {
+			h := d.hashes(b, known)
 			for j, s := range b.slot {
 				if s == 0 {
 					continue
 				}
-				r := ref(s) & refMask
-				to.put(hashOf(entryKey(d.a.Bytes(r))), r)
+				to.put(h[j], ref(s)&refMask)
 				b.slot[j] = 0
 				from.count--
 			}
@@ -318,6 +325,21 @@ func (d *dict) move(n int) bool {
 	d.t[0], d.t[1] = d.t[1], table{}
 	d.moving = -1
 	return false
+}
+
+// hashes returns those of the keys in a bucket that is moved; known says that number and tags tell all that matters of them.
+// In a loop that does nothing else the processor reads the keys at the same time.
+func (d *dict) hashes(b *bucket, known bool) (h [slots]uint64) {
+	for j, s := range b.slot {
+		switch {
+		case s == 0:
+		case known:
+			h[j] = uint64(d.moving) | s>>48<<tagFrom
+		default:
+			h[j] = hashOf(entryKey(d.a.Bytes(ref(s) & refMask)))
+		}
+	}
+	return h
 }
 
 // uvarint reads the length prefix of an entry: value and width.

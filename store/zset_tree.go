@@ -135,6 +135,12 @@ func (t *scoreTree) seek(p *limit, path *scorePath) (l *scoreLeaf, pos, rank int
 		r = n.child[lo-1]
 	}
 	l = t.leaf(r)
+	pos = t.place(p, l)
+	return l, pos, rank + pos
+}
+
+// place returns the limit's position in a leaf.
+func (t *scoreTree) place(p *limit, l *scoreLeaf) int {
 	lo, hi := 0, int(l.n)
 	for lo < hi {
 		m := (lo + hi) / 2
@@ -144,7 +150,7 @@ func (t *scoreTree) seek(p *limit, path *scorePath) (l *scoreLeaf, pos, rank int
 			hi = m
 		}
 	}
-	return l, lo, rank + lo
+	return lo
 }
 
 // rank returns the number of items before the limit.

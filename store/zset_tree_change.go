@@ -12,10 +12,14 @@ func (t *scoreTree) insert(score float64, r ref, member []byte) {
 	}
 	p := limit{mode: atItem, score: score, member: member}
 	var path scorePath
-	// Most sets grow at their end: one comparison instead of a search.
+	// Most sets grow at their end: one comparison instead of a search,
 	l := t.edge(true, &path)
 	last, pos := true, int(l.n)
-	if !t.before(&p, l.score[l.n-1], l.item[l.n-1], false) {
+	switch {
+	case t.before(&p, l.score[l.n-1], l.item[l.n-1], false):
+	case t.before(&p, l.score[0], l.item[0], false): // and many nearly so
+		pos = t.place(&p, l)
+	default:
 		l, pos, _ = t.seek(&p, &path)
 		last = t.isEdge(true, &path)
 	}
