@@ -154,7 +154,7 @@ func (srv *Server) load(ctx context.Context, files *aof.Log, lock dirLock) error
 	// Much is allocated here and little of it is garbage: the collector would take a twentieth of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	r := &replayer{srv: srv, ctx: ctx, now: srv.clock.milli(), snapshot: !srv.cfg.AppendOnly || files.Fresh()}
-	if err := files.Replay(r); err != nil {
+	if err := files.ReplayAhead(r); err != nil {
 		var damage *aof.Damage
 		if errors.As(err, &damage) {
 			return fmt.Errorf("the log is damaged and emqd does not start on it: %w. "+

@@ -61,12 +61,14 @@ func (r *replayer) Expect(db int, keys int64) {
 }
 
 // Soon is aof.Reader's.
-func (r *replayer) Soon(keys []rdb.Entry) {
+func (r *replayer) Soon(db int, key, member []byte) {
 	s := r.srv.store
-	for i := range keys {
-		if db := keys[i].DB; db < s.Databases() {
-			s.Touch(db, keys[i].Key)
-		}
+	switch {
+	case db >= s.Databases(): // which is an error later
+	case member == nil:
+		s.Touch(db, key)
+	default:
+		s.TouchMember(db, key, member)
 	}
 }
 

@@ -117,6 +117,20 @@ func (tx *Tx) buildZSet(key []byte, members []rdb.Scored, done func()) {
 // Touch prepares the memory that a look-up of key in database i needs. It is for keys that come soon, all together.
 func (s *Store) Touch(i int, key []byte) { s.touched ^= s.dbs[i].keys.touch(key) }
 
+// TouchMember is Touch for a key and for a member that is looked up in its value when that is a large one.
+func (s *Store) TouchMember(i int, key, member []byte) {
+	e := s.load(s.dbs[i].keys.Find(key))
+	if !e.ok() || !e.isObject() {
+		return
+	}
+	switch t := s.objects[e.object()].(type) {
+	case *zsetTable:
+		s.touched ^= t.d.touch(member)
+	case *setTable:
+		s.touched ^= t.d.touch(member)
+	}
+}
+
 // Reserve makes room for n keys in database i, so that its table does not grow step by step.
 func (s *Store) Reserve(i, n int) { s.dbs[i].keys.reserve(n) }
 

@@ -3,6 +3,7 @@ package aof_test
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -44,18 +45,27 @@ func (c *collector) Record(r *aof.Record) error {
 
 func (c *collector) Expect(int, int64) {}
 
-func (c *collector) Soon([]rdb.Entry) {}
+func (c *collector) Soon(int, []byte, []byte) {}
 
 func (c *collector) Progress(int64) {}
 
-// load opens and replays the log in fsys.
+// load opens and replays the log in fsys, both ways, which must not differ in anything.
 func load(fsys aof.FS) (*aof.Log, *collector, error) {
+	l, c, err := loadBy(fsys, (*aof.Log).Replay)
+	ahead, aheadC, aheadErr := loadBy(fsys, (*aof.Log).ReplayAhead)
+	if !reflect.DeepEqual(err, aheadErr) || l != nil && !reflect.DeepEqual(l.State(), ahead.State()) || !reflect.DeepEqual(c, aheadC) {
+		panic(fmt.Sprintf("reading ahead gives %v and %v instead of %v and %v", aheadC, aheadErr, c, err))
+	}
+	return ahead, aheadC, aheadErr
+}
+
+func loadBy(fsys aof.FS, replay func(*aof.Log, aof.Reader) error) (*aof.Log, *collector, error) {
 	l, err := aof.Open(fsys, dir, prefix, false)
 	if err != nil {
 		return nil, nil, err
 	}
 	c := &collector{}
-	return l, c, l.Replay(c)
+	return l, c, replay(l, c)
 }
 
 // begin starts a log in fsys and returns it with its writer.

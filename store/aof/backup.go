@@ -250,7 +250,7 @@ func (nothing) Record(*Record) error { return nil }
 func (nothing) Expect(int, int64) {}
 
 // Soon is Reader's.
-func (nothing) Soon([]rdb.Entry) {}
+func (nothing) Soon(int, []byte, []byte) {}
 
 // Progress is Reader's.
 func (nothing) Progress(int64) {}

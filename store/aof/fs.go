@@ -2,7 +2,8 @@
 // what a start makes of files that are damaged. It knows no sessions and no commands; what it reads it
 // hands on, and what it writes are the effects of transactions.
 //
-// Nothing in it is safe for concurrent use unless its comment says so, and nothing in it starts a goroutine.
+// Nothing in it is safe for concurrent use unless its comment says so. The goroutines of Replay and ReplayAhead, which read
+// ahead, have ended when those return, and nothing else in it starts one.
 package aof
 
 import (

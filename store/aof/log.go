@@ -49,8 +49,9 @@ type Reader interface {
 	// Expect is told how many keys a database of an RDB base is going to have: a hint, which is never more than could be in
 	// the file.
 	Expect(db int, keys int64)
-	// Soon is told the keys that Key is called with next.
-	Soon(keys []rdb.Entry)
+	// Soon is told what comes next, one after the other: keys, each with the last argument of its command, which may be a
+	// member of its value. It is a hint.
+	Soon(db int, key, member []byte)
 	// Progress is told now and then how many bytes have been read.
 	Progress(bytes int64)
 }
@@ -241,17 +242,24 @@ func (l *Log) Manifest() Manifest {
 	return m
 }
 
-// Replay reads the base and the increments. Its error is a *Damage, one of r, or of the file system.
-func (l *Log) Replay(r Reader) error {
+// Replay reads the base and the increments. Its error is a *Damage, one of r, or of the file system. Keys of an RDB base are
+// decoded some ahead of r; a record is read when r has taken the one before.
+func (l *Log) Replay(r Reader) error { return l.replayFiles(r, false) }
+
+// ReplayAhead is Replay that reads records ahead of r as well, which where there is a second processor saves a fourth of the
+// time, and takes that processor from others.
+func (l *Log) ReplayAhead(r Reader) error { return l.replayFiles(r, true) }
+
+func (l *Log) replayFiles(r Reader, ahead bool) error {
 	for i, it := range l.files() {
-		if err := l.replay(it, i == len(l.files())-1, r); err != nil {
+		if err := l.replay(it, i == len(l.files())-1, r, ahead); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *Log) replay(it Item, last bool, r Reader) error {
+func (l *Log) replay(it Item, last bool, r Reader, ahead bool) error {
 	f, err := l.fs.Open(l.path(it.Name))
 	if err != nil {
 		return err
@@ -287,8 +295,14 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 			return err
 		}
 	}
+	read := s.read
+	if ahead {
+		a := readAhead(s, func(next []Record) { soon(r, next) })
+		defer a.stop()
+		read = a.read
+	}
 	for n := 0; ; n++ {
-		rec, err := s.read()
+		rec, err := read()
 		if err != nil {
 			return err
 		}
@@ -307,7 +321,7 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 			return fmt.Errorf("%s, byte %d: %w", it.Name, rec.Offset, err)
 		}
 		if n%1024 == 0 {
-			r.Progress(done + s.off)
+			r.Progress(done + rec.Offset)
 		}
 	}
 	if s.ours {
@@ -321,6 +335,17 @@ func (l *Log) replay(it Item, last bool, r Reader) error {
 		l.last, l.unused = s, 0
 	}
 	return nil
+}
+
+// soon tells r the first and the last arguments of commands, which are keys and members in most of what a log holds.
+func soon(r Reader, next []Record) {
+	for i := range next {
+		for _, cmd := range next[i].Commands {
+			if n := len(cmd.Args); n > 1 {
+				r.Soon(cmd.DB, cmd.Args[1], cmd.Args[n-1])
+			}
+		}
+	}
 }
 
 // follows checks that the records of s begin where those before it ended.
@@ -365,7 +390,11 @@ func (l *Log) replayRDB(it Item, f File, size, done int64, r Reader) (int64, err
 			refused = fmt.Errorf("the base %s, key %q: %w", it.Name, e.Key[:min(len(e.Key), 128)], err)
 		}
 		return refused
-	}, r.Soon, func(at int64) { r.Progress(done + at) })
+	}, func(next []rdb.Entry) {
+		for i := range next {
+			r.Soon(next[i].DB, next[i].Key, nil)
+		}
+	}, func(at int64) { r.Progress(done + at) })
 	switch {
 	case refused != nil:
 		return 0, refused

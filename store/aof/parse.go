@@ -57,30 +57,22 @@ func parseHead(b []byte, at int, kind byte) (n int64, next int, o outcome) {
 	if b[at] != kind {
 		return 0, 0, broken
 	}
-	line := b[at+1 : min(len(b), at+1+longest)]
-	end := bytes.IndexByte(line, '\r')
-	if end < 0 {
-		for _, c := range line {
-			if c < '0' || c > '9' {
-				return 0, 0, broken
-			}
-		}
-		if len(line) == longest {
-			return 0, 0, broken
-		}
-		return 0, 0, partial
+	stop := min(len(b), at+1+longest)
+	i := at + 1
+	for ; i < stop && b[i] >= '0' && b[i] <= '9'; i++ {
+		n = n*10 + int64(b[i]-'0')
 	}
-	n, ok := parseNumber(line[:end])
-	if !ok {
+	switch digits := i - at - 1; {
+	case i == stop && digits < longest:
+		return 0, 0, partial
+	case i == stop || b[i] != '\r' || digits == 0 || digits > 1 && b[at+1] == '0':
+		return 0, 0, broken
+	case i+1 == stop:
+		return 0, 0, partial
+	case b[i+1] != '\n':
 		return 0, 0, broken
 	}
-	if end+1 == len(line) {
-		return 0, 0, partial
-	}
-	if line[end+1] != '\n' {
-		return 0, 0, broken
-	}
-	return n, at + 1 + end + 2, whole
+	return n, i + 2, whole
 }
 
 // group collects the commands of one record: what is between MULTI and EXEC, or a single one.

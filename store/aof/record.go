@@ -108,6 +108,9 @@ func parseAnnotation(line []byte) (a annotation, ok bool) {
 
 // parseEnd reads the line that ends a complete file.
 func parseEnd(line []byte, salt uint32) (seq int64, ok bool) {
+	if !bytes.HasPrefix(line, []byte(endWord)) {
+		return 0, false
+	}
 	body, sum, ok := cutSum(line)
 	word, ours := bytes.CutPrefix(body, []byte(endWord))
 	if !ok || !ours || crc32.Update(salt, castagnoli, body) != sum {
