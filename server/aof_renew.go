@@ -110,7 +110,7 @@ func (r *renewal) run(w *work) error {
 	if err := errors.Join(out.err, f.Close()); err != nil {
 		return errors.Join(err, files.Discard(item))
 	}
-	r.writer, err = files.Replace(item, r.epoch, r.seq+1, r.salt)
+	r.writer, err = files.Replace(item, r.epoch, r.seq+1, r.salt, r.l.srv.easing(w))
 	return err
 }
 

@@ -125,7 +125,7 @@ func (r *rewriting) finish(w *work) error {
 	if err := w.ctx.Err(); err != nil {
 		return errors.Join(err, r.l.files.Discard(item))
 	}
-	return r.l.files.Switch(item, r.old)
+	return r.l.files.Switch(item, r.old, srv.easing(w))
 }
 
 // rewritten notes the outcome.

@@ -198,7 +198,7 @@ func (s *logStart) run(w *work) error {
 	if err := files.Put(item, writer); err != nil {
 		return err
 	}
-	if err := files.Clean(); err != nil {
+	if err := files.Clean(srv.easing(w)); err != nil {
 		srv.log.Warn("cannot remove the old files of the log", "error", err)
 	}
 	return nil

@@ -48,6 +48,9 @@ func (q quiet) close(*session)       {}
 func mute() *slog.Logger             { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 func (b *bare) digest() store.Digest { return b.srv.store.Digest(1) } // an instant at which everything is visible
 
+// proofStep is in how many bytes files are cut before they are removed: few, so that there are several steps.
+const proofStep = 500
+
 func newBare(t testing.TB, d *disk, seed uint64) *bare {
 	b := &bare{t: t, d: d, digests: map[int64]store.Digest{}, rand: rand.New(rand.NewPCG(seed, 1)), payloads: 40}
 	d.mark = func() span { return span{b.acked.Load(), b.answered.Load(), b.written.Load(), b.epoch.Load()} }
@@ -63,7 +66,7 @@ func (b *bare) start(change ...func(*Config)) error {
 	}
 	srv, err := New(cfg, mute())
 	require.NoError(b.t, err)
-	srv.fsys = b.d
+	srv.fsys, srv.works.step, srv.works.rest = b.d, proofStep, 0
 	b.epoch.Store(0)
 	b.written.Add(1) // the fence, which a start may install
 	load, err := srv.prepare(context.Background())

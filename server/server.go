@@ -127,7 +127,7 @@ func New(cfg *Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	srv.started, srv.runID = srv.now, newRunID()
-	srv.works = works{build: srv.here, saved: time.UnixMilli(srv.now), saveTook: -1, rewriteTook: -1}
+	srv.works = works{build: srv.here, step: removeStep, rest: removeRest, saved: time.UnixMilli(srv.now), saveTook: -1, rewriteTook: -1}
 	srv.table.Build = Build()
 	srv.table.Build.Started = srv.started
 	return srv, nil

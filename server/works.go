@@ -16,7 +16,9 @@ import (
 // keyspace lock guards it.
 type works struct {
 	build   builder
-	now     *work // the one that runs
+	step    int64         // in which files are cut before they are removed
+	rest    time.Duration // between two steps
+	now     *work         // the one that runs
 	running sync.WaitGroup
 	closed  bool
 
@@ -86,7 +88,24 @@ func (srv *Server) endWorks() {
 	srv.works.running.Wait()
 }
 
-// cron begins works that are due.
+const (
+	removeStep = 4 << 20
+	removeRest = 2 * time.Millisecond
+)
+
+// easing is how w removes the files that it leaves behind: syncs of the log beside it wait for a step at most. When w is to end, at once.
+func (srv *Server) easing(w *work) *aof.Easing {
+	return &aof.Easing{Step: srv.works.step, Rest: func() bool {
+		select {
+		case <-w.ctx.Done():
+			return false
+		case <-time.After(srv.works.rest):
+			return true
+		}
+	}}
+}
+
+// worksCron begins works that are due.
 func (srv *Server) worksCron() {
 	w := &srv.works
 	if w.now != nil || w.closed || srv.loading != nil || srv.aof != nil && srv.aof.broken != nil {

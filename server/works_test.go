@@ -83,6 +83,9 @@ func TestRewriteCrash(t *testing.T) {
 		fsys := memfs.New()
 		set := func(c *Config) { c.EnableDebugCommand, c.AppendFsync = "yes", fsync }
 		n := startLogged(t, fsys, set)
+		n.srv.mu.Lock()
+		n.srv.works.step, n.srv.works.rest = 4000, 0
+		n.srv.mu.Unlock()
 		c := dial(t, n.addr)
 		c.fill(1)
 		c.do("WAITAOF 1 0 0")
@@ -117,6 +120,9 @@ func TestRewriteCrash(t *testing.T) {
 				}
 				require.Equal(t, "2", field(d.do("INFO persistence"), "node_epoch"))
 				require.NoError(t, again.stop())
+				names, err := after.Names("/data/appendonlydir")
+				require.NoError(t, err)
+				require.NotContains(t, strings.Join(names, " "), "temp-", s.Before)
 			}
 		}
 		require.NoError(t, n.stop())

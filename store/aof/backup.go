@@ -13,7 +13,7 @@ import (
 )
 
 // View is a log as it was at one moment. It stays so while a node goes on writing the log, and needs nothing of that
-// node: it holds the files open, and what they hold up to there never changes.
+// node: it holds the files open, and what they hold up to there never changes. While they are held nothing is cut off them.
 type View struct {
 	*Log
 	held map[string]*heldFile
@@ -69,6 +69,9 @@ func (v *View) open(fsys FS, dir, prefix string) (again bool, err error) {
 		v.held[v.path(it.Name)] = &heldFile{File: f, size: size}
 		if err != nil {
 			return false, err
+		}
+		if err := hold(f); err != nil {
+			return true, fmt.Errorf("%s is being removed: %w", v.path(it.Name), err)
 		}
 	}
 	now, err := readAll(fsys, name)
@@ -162,7 +165,10 @@ func (l *Log) take(name string, from *heldFile) error {
 	if err != nil {
 		return err
 	}
-	_, err = copyFile(out, io.NewSectionReader(from, 0, from.size))
+	n, err := copyFile(out, io.NewSectionReader(from, 0, from.size))
+	if err == nil && n != from.size {
+		err = fmt.Errorf("%s was cut at byte %d while it was copied", name, n)
+	}
 	return errors.Join(err, out.Close())
 }
 

@@ -98,7 +98,7 @@ func Open(fsys FS, dir, prefix string, imported bool) (*Log, error) {
 
 // isTemp reports whether name is a file that a crash left unfinished.
 func isTemp(prefix, name string) bool {
-	return name == tempName(prefix) || name == copyMark(prefix) || name == startMark(prefix)
+	return name == tempName(prefix) || name == copyMark(prefix) || name == startMark(prefix) || name == goneName(prefix)
 }
 
 func tempName(prefix string) string { return "temp-" + manifestName(prefix) }

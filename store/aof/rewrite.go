@@ -84,8 +84,8 @@ func (l *Log) Before(name string, with bool) Manifest {
 	return m
 }
 
-// Switch makes base, which is durable and holds what the files of old hold, take their place, and removes them.
-func (l *Log) Switch(base Item, old Manifest) error {
+// Switch makes base, which is durable and holds what the files of old hold, take their place, and removes them as e says.
+func (l *Log) Switch(base Item, old Manifest, e *Easing) error {
 	if err := l.fs.SyncDir(l.dir); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (l *Log) Switch(base Item, old Manifest) error {
 	if err := l.Commit(m); err != nil {
 		return err
 	}
-	return l.Clean()
+	return l.Clean(e)
 }
 
 // Part returns a log that is the files of m in dir, the last of them up to byte end, or all of it when end is 0. It is

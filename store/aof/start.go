@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 )
@@ -38,7 +37,7 @@ func (l *Log) Start(epoch int64, salt uint32) (*Writer, error) {
 		w.Abandon()
 		return nil, err
 	}
-	return w, l.Clean()
+	return w, l.Clean(nil)
 }
 
 // makeDir makes the directory, durably when the log is fresh: it, and the one above it, may be new themselves.
@@ -211,8 +210,8 @@ func (l *Log) Commit(m Manifest) error {
 }
 
 // Clean removes the files that the manifest has as history and those that were left over, and forgets them. A crash on
-// the way leaves some of them to the next start.
-func (l *Log) Clean() error {
+// the way leaves some of them to the next start. With an Easing they are removed as that says.
+func (l *Log) Clean(e *Easing) error {
 	for _, it := range l.man.Old {
 		l.loose = append(l.loose, it.Name)
 	}
@@ -223,7 +222,7 @@ func (l *Log) Clean() error {
 		if slices.ContainsFunc(l.files(), func(it Item) bool { return it.Name == name }) {
 			continue
 		}
-		if err := l.fs.Remove(l.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := l.remove(name, e); err != nil {
 			return err
 		}
 	}
@@ -289,7 +288,7 @@ func (l *Log) Discard(it Item) error { return l.fs.Remove(l.path(it.Name)) }
 
 // Replace makes base, which is durable, together with a new increment the whole log: everything before is removed. The
 // first record of the increment is number next.
-func (l *Log) Replace(base Item, epoch, next int64, salt uint32) (*Writer, error) {
+func (l *Log) Replace(base Item, epoch, next int64, salt uint32, e *Easing) (*Writer, error) {
 	w, err := l.Increment(epoch, next, salt)
 	if err != nil {
 		return nil, err
@@ -298,7 +297,7 @@ func (l *Log) Replace(base Item, epoch, next int64, salt uint32) (*Writer, error
 		w.Abandon()
 		return nil, err
 	}
-	return w, l.Clean()
+	return w, l.Clean(e)
 }
 
 // Put makes base and the increment of w, whose records so far are durable as well, the whole log. What was before is removed by
