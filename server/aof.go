@@ -143,6 +143,7 @@ func (l *aofLog) squeeze() {
 	if l.tight {
 		return
 	}
+	defer l.srv.timed("aof-full", l.srv.clock.nano())
 	l.tight = true
 	l.retryAt = l.srv.now + 1000
 	l.srv.log.Error("the disk of the log is full: commands that need more room are refused", "dir", l.dir())

@@ -11,6 +11,7 @@ import (
 // recover tries to get well after the disk was full or a write or sync has failed. It waits for the disk no longer than
 // a write does.
 func (l *aofLog) recover() {
+	defer l.srv.timed("aof-recover", l.srv.clock.nano())
 	if l.broken != nil {
 		if l.giveUpWork() {
 			l.again()

@@ -78,6 +78,7 @@ type rewriting struct {
 func (l *aofLog) moveTo(w *work, staged *aof.Staged, r *rewriting) error {
 	l.srv.mu.Lock()
 	defer l.srv.mu.Unlock()
+	defer l.srv.timed("aof-rewrite", l.srv.clock.nano())
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}

@@ -217,11 +217,13 @@ func (s *logStart) catchUp(w *work, to *aof.Writer) error {
 			s.srv.mu.Unlock()
 			return err
 		}
+		start := s.srv.clock.nano()
 		last := s.mirror(to) <= few || round == rounds
 		if err = to.Flush(); last && err == nil {
 			s.log = &aofLog{srv: s.srv, files: s.files, w: to, syncAt: s.srv.now}
 			s.srv.aof, s.srv.starting = s.log, nil
 		}
+		s.srv.timed("aof-start", start)
 		s.srv.mu.Unlock()
 		if last || err != nil {
 			return err

@@ -44,6 +44,9 @@ func (srv *Server) spike(event string, nanos int64) {
 	e.samples = append(e.samples, latencySample{at, ms})
 }
 
+// timed notes how long event has taken that began at the clock's start.
+func (srv *Server) timed(event string, start int64) { srv.spike(event, srv.clock.nano()-start) }
+
 func latencySub(name string, arity int, syntax, summary, since string, do func(*commands.Call) error) commands.Row {
 	return commands.Row{
 		Name: name, Arity: arity, Syntax: syntax, Summary: summary, Since: since, Do: do, Complexity: "O(N), N being the events or commands",
@@ -195,10 +198,16 @@ func cmdLatencyDoctor(c *commands.Call) error {
 
 // latencyAdvice says where to look for the cause of each event's spikes.
 var latencyAdvice = map[string]string{
-	"command":      "Slow commands are in SLOWLOG GET.",
-	"fast-command": "Commands that should be quick were not: look for a busy machine or memory pressure.",
-	"turn":         "One turn of the event loop took long: look for many large pipelines at once.",
-	"expire-cycle": "Many keys expired at the same time: spread their times.",
+	"command":          "Slow commands are in SLOWLOG GET.",
+	"fast-command":     "Commands that should be quick were not: look for a busy machine or memory pressure.",
+	"expire-cycle":     "Many keys expired at the same time: spread their times.",
+	"pump":             "A turn of the pump took long: look for jobs with large rows, and for signals of large flows. INFO emq has what it does.",
+	"cron":             "The periodic work took long: look for very many clients, and for save points of a node without a log.",
+	"aof-fsync-always": "Replies waited for a sync of the log: look for a slow disk, or for others that write to it.",
+	"aof-rewrite":      "A rewrite of the log began with a sync that all waited for: look for a slow disk.",
+	"aof-start":        "What had changed while the data became a log was brought into it: turn the log on when less is written.",
+	"aof-full":         "The disk of the log became full, and giving up the reserve took long: make room.",
+	"aof-recover":      "An attempt to get well waited for the disk of the log: see log_health in INFO persistence.",
 }
 
 // cmdLatencyHistogram handles LATENCY HISTOGRAM [command ...].

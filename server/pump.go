@@ -108,6 +108,7 @@ func (srv *Server) pumpAllowance() int {
 
 // pumpTurn does about budget of what is to be done and reports whether something is left.
 func (srv *Server) pumpTurn(budget int) (more bool) {
+	defer srv.timed("pump", srv.clock.nano())
 	p := &srv.pump
 	moved := p.stats.moved()
 	p.first++

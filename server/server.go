@@ -203,17 +203,7 @@ func (srv *Server) tick() int64 {
 	srv.timeouts()
 	srv.unpause()
 	if srv.now >= srv.cronAt {
-		srv.cronAt = srv.now + cronInterval
-		srv.clock.follow(time.Now())
-		srv.stats.sample(srv.now)
-		srv.usedMemory() // for its peak, and for maxmemory
-		srv.followLimit()
-		srv.evictClients()
-		if srv.aof != nil {
-			srv.aof.cron()
-		}
-		srv.worksCron()
-		srv.checkClients()
+		srv.cron()
 	}
 	next := srv.cronAt
 	if srv.pump.on {
@@ -231,6 +221,22 @@ func (srv *Server) tick() int64 {
 		srv.overdue = w.overdueAt()
 	}
 	return next
+}
+
+// cron does the periodic work.
+func (srv *Server) cron() {
+	srv.cronAt = srv.now + cronInterval
+	srv.clock.follow(time.Now())
+	defer srv.timed("cron", srv.clock.nano())
+	srv.stats.sample(srv.now)
+	srv.usedMemory() // for its peak, and for maxmemory
+	srv.followLimit()
+	srv.evictClients()
+	if srv.aof != nil {
+		srv.aof.cron()
+	}
+	srv.worksCron()
+	srv.checkClients()
 }
 
 // expire removes keys and fields whose time has come, a bounded number of each database, and returns the Unix ms at
@@ -254,7 +260,9 @@ func (srv *Server) expire() int64 {
 		srv.settle()
 	}
 	srv.stats.expireCapped += int64(bit(more))
-	srv.stats.expireNanos += srv.clock.nano() - start
+	took := srv.clock.nano() - start
+	srv.stats.expireNanos += took
+	srv.spike("expire-cycle", took)
 	srv.serveReady()
 	return srv.store.NextExpiry()
 }
