@@ -45,10 +45,9 @@ func (r *replayer) Key(e *rdb.Entry) error {
 	}
 	tx := s.BeginReplay(e.DB, r.now)
 	defer tx.Commit()
-	if tx.Exists(e.Key) {
+	if !tx.Load(e.Key, &e.Value, e.ExpireAt) {
 		return errors.New("the key is there twice")
 	}
-	tx.Load(e.Key, &e.Value, e.ExpireAt)
 	r.pace.step()
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/echomq/emqd/store/rdb"
 )
 
 // TestCopiesHaveTheFormOfTheirOriginals makes collections element by element at the limits of the compact forms: a copy,
@@ -51,4 +53,46 @@ func TestCopiesHaveTheFormOfTheirOriginals(t *testing.T) {
 			require.LessOrEqual(t, s.Memory()-empty, int64(2048), "n = %d", n)
 		}
 	}
+}
+
+// TestLoadMakesNoKeyTwice loads a key that is there, past its time too, which stays as it is.
+func TestLoadMakesNoKeyTwice(t *testing.T) {
+	s := New(1, 1)
+	one, other := rdb.Value{Kind: rdb.KindString, Str: []byte("one")}, rdb.Value{Kind: rdb.KindString, Str: []byte("other")}
+	for _, at := range []int64{0, 5} {
+		key := fmt.Append(nil, "key ", at)
+		tx := s.BeginReplay(0, 1000)
+		require.True(t, tx.Load(key, &one, at))
+		require.False(t, tx.Load(key, &other, 0))
+		v, expires, ok := tx.Read(key)
+		require.True(t, ok)
+		require.Equal(t, "one", string(v.Str))
+		require.Equal(t, at, expires)
+		tx.Commit()
+	}
+	require.Equal(t, 2, s.Len(0))
+}
+
+// TestTouchChangesNothing touches keys and members of every kind, there and not.
+func TestTouchChangesNothing(t *testing.T) {
+	s := New(1, 1)
+	tx := s.Begin(0, 1, false)
+	set, err := tx.Set([]byte("set"))
+	require.NoError(t, err)
+	zset, err := tx.ZSet([]byte("zset"))
+	require.NoError(t, err)
+	for i := range 3000 {
+		set.Add(fmt.Append(nil, i))
+		zset.Add(fmt.Append(nil, i), 1)
+	}
+	tx.SetValue([]byte("string"), []byte(strings.Repeat("v", 100_000)), 0)
+	tx.Commit()
+	memory := s.Memory()
+	for _, key := range []string{"set", "zset", "string", "none", ""} {
+		s.Touch(0, []byte(key))
+		s.TouchMember(0, []byte(key), []byte("17"))
+		s.TouchMember(0, []byte(key), nil)
+	}
+	require.Equal(t, memory, s.Memory())
+	require.Equal(t, 3, s.Len(0))
 }

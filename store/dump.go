@@ -65,15 +65,19 @@ func (tx *Tx) Mirror(key []byte) {
 	tx.s.dirty = dirty
 }
 
-// Load makes key, which is absent, hold a copy of the value with the expiry time at (Unix ms, 0 for none), which may have
-// come. It is for reading a whole keyspace: nothing is recorded or announced.
-func (tx *Tx) Load(key []byte, v *rdb.Value, at int64) {
+// Load makes key hold a copy of the value with the expiry time at (Unix ms, 0 for none), which may have come, and reports
+// whether it was absent before: else it stays as it is. It is for reading a whole keyspace: nothing is recorded or announced.
+func (tx *Tx) Load(key []byte, v *rdb.Value, at int64) bool {
+	if tx.db.keys.Find(key) != 0 {
+		return false
+	}
 	tx.build(key, v)
 	if at != 0 {
 		e := tx.s.load(tx.db.keys.Find(key))
 		tx.db.setExpiry(tx.s, &e, at)
 		tx.gen++
 	}
+	return true
 }
 
 // Read returns key's value as plain data, which is valid until the transaction ends or the key is written, and its

@@ -149,6 +149,12 @@ func (d *decoder) elements(size int) (n uint64, room int) {
 
 // str reads a string.
 func (d *decoder) str() []byte {
+	if i := d.pos; d.r != nil && d.err == nil && i < len(d.buf) {
+		if n := int(d.buf[i]); n < 1<<6 && n < len(d.buf)-i { // most are short, and in the window
+			d.pos += 1 + n
+			return d.arena.copy(d.buf[i+1 : d.pos])
+		}
+	}
 	n, special := d.length()
 	if !special {
 		return d.take(n)

@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -131,10 +132,28 @@ func (d *decoder) zset(typ byte) {
 		d.scoredPairs()
 	}
 	d.nonEmpty(len(d.scored))
+	if inOrder(d.scored) {
+		return
+	}
 	d.dup.begin(len(d.scored))
 	for i := range d.scored {
 		d.unique(d.scored[i].Member)
 	}
+}
+
+// inOrder reports whether the members all ascend or all descend, as those of one score do in what servers write, and
+// hence are different.
+func inOrder(scored []Scored) bool {
+	if len(scored) < 2 {
+		return true
+	}
+	way := bytes.Compare(scored[0].Member, scored[1].Member)
+	for i := 1; i < len(scored); i++ {
+		if way == 0 || bytes.Compare(scored[i-1].Member, scored[i].Member) != way {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *decoder) plainScored(typ byte) {
@@ -151,6 +170,9 @@ func (d *decoder) plainScored(typ byte) {
 		}
 		if math.IsNaN(s.Score) {
 			d.fail("score is not a number")
+		}
+		if have := len(d.scored); have == cap(d.scored) { // append grows what is large by a fourth
+			d.scored = append(make([]Scored, 0, have+int(min(n, uint64(have)+1))), d.scored...)
 		}
 		d.scored = append(d.scored, s)
 	}

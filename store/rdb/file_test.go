@@ -224,3 +224,31 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// TestMembersNamedTwice has sorted sets in which the same member comes twice, in the orders in which servers write them and in others.
+func TestMembersNamedTwice(t *testing.T) {
+	for members, ok := range map[string]bool{
+		"a": true, "ab": true, "ba": true, "abcde": true, "edcba": true, "acbd": true,
+		"aa": false, "aab": false, "abb": false, "aba": false, "bab": false, "cbac": false, "abcabc": false, "edcc": false,
+	} {
+		for _, many := range []int{0, 20} { // few are compared with each other, many are hashed
+			parts := []any{typeZSet2, []byte("k"), len(members) + many}
+			for i := range len(members) + many {
+				m := fmt.Sprintf("z%02d", i)
+				if i < len(members) {
+					m = members[i : i+1]
+				}
+				parts = append(parts, []byte(m), 0, 0, 0, 0, 0, 0, i, 0x40)
+			}
+			r, err := NewReader(bytes.NewReader(fileOf("REDIS0010", parts...)))
+			require.NoError(t, err)
+			e, err := r.Next()
+			if !ok {
+				require.ErrorContains(t, err, "element named twice", members)
+				continue
+			}
+			require.NoError(t, err, members)
+			require.Len(t, e.Value.Scored, len(members)+many)
+		}
+	}
+}
