@@ -31,6 +31,7 @@ type engine struct {
 
 	pauseLimit int64
 	pauses     []Pause
+	lateness   []late
 	progress   func(done int64, part float64)
 	shown      int64
 	warmup     int64
@@ -244,6 +245,32 @@ type Pause struct {
 	Unix     int64   `json:"unix_ms"`
 	Millis   float64 `json:"ms"` // from the sending of the first such request to the last reply
 	Requests int     `json:"requests"`
+	Client   float64 `json:"client_ms,omitempty"` // of it that the measuring client itself did not get on
+}
+
+// late is a stretch in which the client did not get on, though there was nothing that it waited for.
+type late struct{ from, to int64 }
+
+// lateBy is how long the client takes at most for all that a wait has given, with much to spare.
+const lateBy = int64(3 * time.Millisecond)
+
+// ran notes that what began at from, and takes a moment, was done at now: when it took long the client had no processor.
+func (e *engine) ran(from, now int64) {
+	if e.pauseLimit > 0 && now-from > lateBy {
+		e.lateness = append(e.lateness, late{from, now})
+	}
+}
+
+// blame tells of each pause for how long the client did not get on in it.
+func (e *engine) blame() {
+	for i := range e.pauses {
+		p := &e.pauses[i]
+		from := e.start + int64(p.At*1e9)
+		to := from + int64(p.Millis*1e6)
+		for _, l := range e.lateness {
+			p.Client += float64(max(0, min(to, l.to)-max(from, l.from))) / 1e6
+		}
+	}
 }
 
 // pause notes a request that took long.
@@ -259,7 +286,7 @@ func (e *engine) pause(start, now int64) {
 			return
 		}
 	}
-	e.pauses = append(e.pauses, Pause{at, e.base.Add(time.Duration(start)).UnixMilli(), ms, 1})
+	e.pauses = append(e.pauses, Pause{At: at, Unix: e.base.Add(time.Duration(start)).UnixMilli(), Millis: ms, Requests: 1})
 }
 
 var errClosed = errors.New("the server has closed a connection")

@@ -87,9 +87,14 @@ func (p *poll) loop(ctx context.Context) error {
 		if err := p.flush(); err != nil {
 			return err
 		}
-		n, err := p.wait(events, e.wait(now, 100*time.Millisecond))
+		d := e.wait(now, 100*time.Millisecond)
+		n, err := p.wait(events, d)
 		if err != nil {
 			return err
+		}
+		woke := e.now()
+		if n == 0 {
+			e.ran(now+int64(d), woke)
 		}
 		for _, ev := range events[:n] {
 			c := e.conns[ev.Fd]
@@ -104,6 +109,7 @@ func (p *poll) loop(ctx context.Context) error {
 				}
 			}
 		}
+		e.ran(woke, e.now())
 	}
 }
 

@@ -145,7 +145,11 @@ func (r *Result) printWrong(to io.Writer, round int) error {
 		}
 	}
 	for _, p := range r.Pauses {
-		if _, err := fmt.Fprintf(to, "%s, round %d: a pause of %.1f ms after %.2f s, %d requests\n", r.Server.Name, round, p.Millis, p.At, p.Requests); err != nil {
+		own := ""
+		if p.Client > 0 {
+			own = fmt.Sprintf("; the client itself did not get on for %.1f ms of it", p.Client)
+		}
+		if _, err := fmt.Fprintf(to, "%s, round %d: a pause of %.1f ms after %.2f s, %d requests%s\n", r.Server.Name, round, p.Millis, p.At, p.Requests, own); err != nil {
 			return err
 		}
 	}

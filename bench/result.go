@@ -76,6 +76,7 @@ func (d Dist) Histogram() (*hdrhistogram.Histogram, error) {
 
 // result sums up what the engine measured.
 func (e *engine) result(s *Server, l *Load, w *workload) *Result {
+	e.blame()
 	r := &Result{Load: *l, Server: *s, Op: w.op, Seconds: float64(e.measured) / 1e9, Pauses: e.pauses}
 	all := histogram()
 	errors := map[string]int64{}

@@ -24,8 +24,7 @@ type aofLog struct {
 	forced  bool       // this turn's commit syncs whatever appendfsync says
 	syncing bool       // a sync runs in the background
 	syncAt  int64      // Unix ms of the last sync
-	filling chan error // of the region up to fillTo, in the background
-	fillTo  int64
+	filling *filling   // of the region ahead, in the background
 
 	broken    error // why the increment is not trusted
 	tight     bool
@@ -90,15 +89,12 @@ func (l *aofLog) commit() {
 
 // write writes and, if it is promised, syncs.
 func (l *aofLog) write() error {
-	if l.filling != nil && l.w.Room() < 0 {
-		l.filled(<-l.filling)
-		if l.broken != nil {
-			return l.broken
-		}
+	if l.awaitRoom(); l.broken != nil {
+		return l.broken
 	}
 	always := l.forced || l.srv.cfg.AppendFsync == "always"
 	if !always {
-		if err := l.w.Flush(); err != nil {
+		if err := l.flush(); err != nil {
 			return err
 		}
 	} else if l.w.Pending() {
@@ -115,6 +111,26 @@ func (l *aofLog) write() error {
 	}
 	l.fillAhead()
 	return nil
+}
+
+// flush writes what was appended and notes when that took long, as what Valkey calls it.
+func (l *aofLog) flush() error {
+	if l.srv.cfg.LatencyMonitorThreshold <= 0 { // spares two readings of the clock
+		return l.w.Flush()
+	}
+	start := l.srv.clock.nano()
+	err := l.w.Flush()
+	took := l.srv.clock.nano() - start
+	l.srv.spike("aof-write", took)
+	switch {
+	case l.syncing:
+		l.srv.spike("aof-write-pending-fsync", took)
+	case l.srv.works.now != nil:
+		l.srv.spike("aof-write-active-child", took)
+	default:
+		l.srv.spike("aof-write-alone", took)
+	}
+	return err
 }
 
 // disown ends the connections whose replies must not be sent.
@@ -152,67 +168,6 @@ func (l *aofLog) squeeze() {
 		return
 	}
 	l.extend(reserveBytes / 2)
-}
-
-// extend fills a little ahead, now: what waits to be written may need it.
-func (l *aofLog) extend(size int64) {
-	if l.filling != nil || l.w.Err() != nil {
-		return
-	}
-	from, to := l.w.More(size)
-	err := aof.Fill(l.w.Side(), from, to)
-	if err == nil {
-		l.w.Filled(to)
-	} else if !errors.Is(err, aof.ErrFull) {
-		l.fail(err)
-	}
-}
-
-// fillAhead fills the region ahead in the background when little is left.
-func (l *aofLog) fillAhead() {
-	if l.filling != nil || l.tight {
-		return
-	}
-	if from, to, ok := l.w.Ahead(); ok {
-		l.fill(from, to)
-	}
-}
-
-// fill fills a region ahead in the background.
-func (l *aofLog) fill(from, to int64) {
-	f, done := l.w.Side(), make(chan error, 1)
-	l.filling, l.fillTo = done, to
-	go func() {
-		done <- aof.Fill(f, from, to)
-		l.srv.mu.Lock()
-		defer l.srv.mu.Unlock()
-		l.reap()
-	}()
-}
-
-// reap takes the outcome of filling when it is there.
-func (l *aofLog) reap() {
-	select {
-	case err := <-l.filling: // nil blocks, and the default is taken
-		l.filled(err)
-	default:
-	}
-}
-
-func (l *aofLog) filled(err error) {
-	l.filling = nil
-	switch {
-	case l.broken != nil: // the file is given up
-	case err == nil:
-		l.w.Filled(l.fillTo)
-		if l.tight {
-			l.retryAt = l.srv.now // there is room again
-		}
-	case errors.Is(err, aof.ErrFull):
-		l.squeeze()
-	default:
-		l.fail(err)
-	}
 }
 
 // cron does the periodic part: the sync of the last second, and getting well.
@@ -274,7 +229,7 @@ func (srv *Server) aofDir() string { return filepath.Join(srv.cfg.Dir, srv.cfg.A
 // close ends the log of a node that stops.
 func (l *aofLog) close() error {
 	if l.filling != nil {
-		l.filled(<-l.filling)
+		l.filled(l.filling, <-l.filling.done)
 	}
 	if l.broken != nil {
 		l.w.Abandon()
@@ -292,9 +247,9 @@ func (srv *Server) closeLog() error {
 		filling := l.filling
 		l.filling = nil
 		srv.mu.Unlock() // others may still want to know that the node has stopped
-		err := <-filling
+		err := <-filling.done
 		srv.mu.Lock()
-		l.filled(err)
+		l.filled(filling, err)
 	}
 	if srv.aof == nil {
 		return nil

@@ -79,9 +79,9 @@ func (l *aofLog) reserve() {
 type renewal struct {
 	l       *aofLog
 	epoch   int64
-	seq     int64      // of the last record that the data holds
-	salt    uint32     // of the new increment
-	filling chan error // of the file that is given up
+	seq     int64    // of the last record that the data holds
+	salt    uint32   // of the new increment
+	filling *filling // of the file that is given up
 	base    aof.Item
 	size    int64
 	writer  *aof.Writer
@@ -98,7 +98,7 @@ func (l *aofLog) renew() {
 func (r *renewal) run(w *work) error {
 	files := r.l.files
 	if r.filling != nil {
-		<-r.filling
+		<-r.filling.done
 	}
 	f, item, err := files.Base()
 	if err != nil {

@@ -69,7 +69,7 @@ type rewriting struct {
 	l       *aofLog
 	old     aof.Manifest // what becomes the base
 	writer  *aof.Writer  // of the last increment of it
-	filling chan error   // ahead of that
+	filling *filling     // ahead of that
 	sealed  int64        // bytes of old
 	base    built
 }
@@ -85,10 +85,8 @@ func (l *aofLog) moveTo(w *work, staged *aof.Staged, r *rewriting) error {
 	if l.broken != nil {
 		return l.broken
 	}
-	if l.filling != nil && l.w.Room() < 0 {
-		if l.filled(<-l.filling); l.broken != nil {
-			return l.broken
-		}
+	if l.awaitRoom(); l.broken != nil {
+		return l.broken
 	}
 	if err := l.w.Sync(); errors.Is(err, aof.ErrFull) {
 		l.squeeze()
@@ -107,7 +105,7 @@ func (l *aofLog) moveTo(w *work, staged *aof.Staged, r *rewriting) error {
 // finish makes the base and puts it in force.
 func (r *rewriting) finish(w *work) error {
 	if r.filling != nil {
-		<-r.filling // nobody uses what it has made
+		<-r.filling.done // nobody uses what it has made
 	}
 	srv := r.l.srv
 	if err := r.writer.Seal(); err != nil {

@@ -198,16 +198,22 @@ func cmdLatencyDoctor(c *commands.Call) error {
 
 // latencyAdvice says where to look for the cause of each event's spikes.
 var latencyAdvice = map[string]string{
-	"command":          "Slow commands are in SLOWLOG GET.",
-	"fast-command":     "Commands that should be quick were not: look for a busy machine or memory pressure.",
-	"expire-cycle":     "Many keys expired at the same time: spread their times.",
-	"pump":             "A turn of the pump took long: look for jobs with large rows, and for signals of large flows. INFO emq has what it does.",
-	"cron":             "The periodic work took long: look for very many clients, and for save points of a node without a log.",
-	"aof-fsync-always": "Replies waited for a sync of the log: look for a slow disk, or for others that write to it.",
-	"aof-rewrite":      "A rewrite of the log began with a sync that all waited for: look for a slow disk.",
-	"aof-start":        "What had changed while the data became a log was brought into it: turn the log on when less is written.",
-	"aof-full":         "The disk of the log became full, and giving up the reserve took long: make room.",
-	"aof-recover":      "An attempt to get well waited for the disk of the log: see log_health in INFO persistence.",
+	"command":                 "Slow commands are in SLOWLOG GET.",
+	"fast-command":            "Commands that should be quick were not: look for a busy machine or memory pressure.",
+	"expire-cycle":            "Many keys expired at the same time: spread their times.",
+	"pump":                    "A turn of the pump took long: look for jobs with large rows, and for signals of large flows. INFO emq has what it does.",
+	"cron":                    "The periodic work took long: look for very many clients, and for save points of a node without a log.",
+	"aof-fsync-always":        "Replies waited for a sync of the log: look for a slow disk, or for others that write to it.",
+	"aof-rewrite":             "A rewrite of the log began with a sync that all waited for: look for a slow disk.",
+	"aof-start":               "What had changed while the data became a log was brought into it: turn the log on when less is written.",
+	"aof-full":                "The disk of the log became full, and giving up the reserve took long: make room.",
+	"aof-recover":             "An attempt to get well waited for the disk of the log: see log_health in INFO persistence.",
+	"event-loop":              "One turn of the event loop took long: look for the other events of that second, and for many large pipelines at once.",
+	"keyspace-lock":           "The event loop waited for work in the background: a snapshot, a clean-up, a connection over TLS or a Unix socket.",
+	"aof-write":               "A write to the log took long: the disk is busy, or what the system had buffered was to be written first.",
+	"aof-write-pending-fsync": "It was while a sync of the log was under way: see log_sync_usec_p99 in INFO persistence.",
+	"aof-write-active-child":  "It was while a child process wrote the log anew or a snapshot.",
+	"aof-write-alone":         "Nothing else of this node used the disk at the time: look at what else is on it.",
 }
 
 // cmdLatencyHistogram handles LATENCY HISTOGRAM [command ...].

@@ -36,7 +36,8 @@ type port struct {
 
 const (
 	readSize    = 64 << 10 // bytes read from one connection in one turn
-	maxEvents   = 512
+	maxEvents   = 512      // of one turn where a sync waits for all of them
+	fewEvents   = 32       // of one turn elsewhere
 	acceptBatch = 256
 )
 
@@ -94,12 +95,13 @@ func (l *loop) turn(ctx context.Context) error {
 	srv := l.srv
 	events := make([]unix.EpollEvent, maxEvents)
 	var next int64
+	most := fewEvents
 	for {
-		n, err := l.await(events, next)
+		n, err := l.await(events[:most], next)
 		if err != nil {
 			return err
 		}
-		srv.mu.Lock()
+		l.lock()
 		l.inTurn = true
 		start := srv.clock.nano()
 		srv.now = start / 1e6
@@ -122,12 +124,38 @@ func (l *loop) turn(ctx context.Context) error {
 			l.closeAll()
 		}
 		l.inTurn = false
-		srv.stats.turned(srv.clock.nano() - start)
+		most = l.turnEvents()
+		took := srv.clock.nano() - start
+		srv.stats.turned(took)
+		srv.spike("event-loop", took)
 		srv.mu.Unlock()
 		if done {
 			return nil
 		}
 	}
+}
+
+// lock takes the keyspace for a turn and notes when others kept it for long.
+func (l *loop) lock() {
+	srv := l.srv
+	if srv.mu.TryLock() {
+		return
+	}
+	start := srv.clock.nano()
+	srv.mu.Lock()
+	srv.spike("keyspace-lock", srv.clock.nano()-start)
+}
+
+// turnEvents is how many connections a turn serves at most. Replies leave at the end of a turn, and who is served first waits
+// until then: with many connections the clients and the node take turns then, instead of working at the same time. At
+// 35,000 mixed operations a second on 200 connections, on two processors, that was the end of it: a hundred requests that
+// had waited for some reason were not made up for in a second (p99.9 of 20 to 340 ms, with few events 6 to 9 ms). Where
+// a reply waits for a sync, one sync is to cover as many as there are.
+func (l *loop) turnEvents() int {
+	if l.srv.aof != nil && l.srv.cfg.AppendFsync == "always" {
+		return maxEvents
+	}
+	return fewEvents
 }
 
 // await waits for events until the Unix ms next at the latest.

@@ -115,7 +115,7 @@ func (b *bare) turn(requests ...string) string {
 	}
 	srv.commitLog()
 	if srv.aof.filling != nil { // so that a seed gives the same operations
-		srv.aof.filled(<-srv.aof.filling)
+		srv.aof.filled(srv.aof.filling, <-srv.aof.filling.done)
 	}
 	if b.s.closing {
 		b.s.gone()

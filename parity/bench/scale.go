@@ -140,7 +140,7 @@ func (n *node) holds(ctx context.Context, m *matrix, full float64) (float64, err
 
 // runTails drives mixed work at 60% of what the node holds, beside a million jobs and through one rewrite of the log.
 func runTails(ctx context.Context, m *matrix, o *outcome) error {
-	a, err := m.startEmqd(logSecond, "--latency-monitor-threshold", "5", "--slowlog-log-slower-than", "5000")
+	a, err := m.startEmqd(logSecond, "--latency-monitor-threshold", "2", "--slowlog-log-slower-than", "5000")
 	if err != nil {
 		return err
 	}
@@ -242,12 +242,18 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal
 			}
 		}
 	}
-	t := o.table("Pauses above 10 ms", "at s", "ms", "requests", "what the node tells of that second")
+	t := o.table("Pauses above 10 ms", "at s", "ms", "requests", "what node, client and host tell of it")
 	const most = 40
 	for _, p := range longest(r.Pauses, most) {
-		said := spikes[p.Unix/1000]
 		at := time.UnixMilli(p.Unix)
 		end := at.Add(time.Duration(p.Millis * 1e6))
+		var said []string
+		for second := at.Unix(); second <= end.Unix(); second++ {
+			said = append(said, spikes[second]...)
+		}
+		if p.Client > 0 {
+			said = append(said, fmt.Sprintf("the client had no processor for %.1f ms", p.Client))
+		}
 		if lost := stolenIn(stolen, at, end); lost > 0 {
 			said = append(said, fmt.Sprintf("the host took %d ms of the processors away", lost.Milliseconds()))
 		}
@@ -255,7 +261,7 @@ func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal
 			said = append(said, "the log is being rewritten")
 		}
 		if len(said) == 0 {
-			said = []string{"nothing: it did not have the processor, or the client had not"}
+			said = []string{"nothing"}
 		}
 		t.row(fmt.Sprintf("%.2f", p.At), fmt.Sprintf("%.1f", p.Millis), strconv.Itoa(p.Requests), strings.Join(said, "; "))
 	}

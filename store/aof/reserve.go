@@ -21,7 +21,7 @@ func (l *Log) Reserve(size int64) error {
 	}
 	have, err := f.Size()
 	if err == nil && have < size {
-		err = Fill(f, have, size)
+		err = fillSynced(f, have, size)
 	}
 	return errors.Join(err, f.Close())
 }

@@ -29,7 +29,7 @@ func (l *Log) Stage(epoch int64, salt uint32) (*Staged, error) {
 	}
 	if err == nil {
 		to := fillEnd(w.pos + minFill)
-		if e := Fill(f, w.pos, to); e == nil {
+		if e := fillSynced(f, w.pos, to); e == nil {
 			w.end = to
 		} else if !errors.Is(e, ErrFull) {
 			err = e

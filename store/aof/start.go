@@ -153,7 +153,7 @@ func (l *Log) Increment(epoch, next int64, salt uint32) (*Writer, error) {
 	if err == nil {
 		if from, to, ok := w.Ahead(); ok {
 			// Without room ahead records are appended, which is slower and as safe.
-			if err := Fill(f, from, to); err == nil {
+			if err := fillSynced(f, from, to); err == nil {
 				w.Filled(to)
 			} else if err = f.Truncate(from); err != nil {
 				return nil, errors.Join(err, w.closeFiles())

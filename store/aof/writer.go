@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"github.com/echomq/emqd/store"
@@ -178,18 +179,13 @@ func (w *Writer) Ahead() (from, to int64, ok bool) {
 // appends is not taken for a record whose first sector is missing.
 func fillEnd(at int64) int64 { return at&^(sector-1) + fillLine }
 
-// Fill writes filler into a region at the end of a file and makes it durable. Without room for it the file is as
+// Fill writes filler into a region at the end of a file; nothing of it is durable yet. Without room for it the file is as
 // before and the error is ErrFull. It may be called from any goroutine.
 func Fill(f File, from, to int64) error {
-	start := from
-	const chunk = 64 << 10
-	b := make([]byte, chunk+fillLine)
-	for i := range b {
-		b[i] = fillByte(int64(i))
-	}
+	start, b := from, fillLines()
 	for from < to {
 		phase := from % fillLine
-		n := min(to-from, chunk)
+		n := min(to-from, int64(len(b)-fillLine))
 		if _, err := f.WriteAt(b[phase:phase+n], from); err != nil {
 			if full(err) {
 				return errors.Join(ErrFull, f.Truncate(start))
@@ -197,6 +193,23 @@ func Fill(f File, from, to int64) error {
 			return fmt.Errorf("making room in the log: %w", err)
 		}
 		from += n
+	}
+	return nil
+}
+
+// fillLines returns lines of filler, 64 KB and one.
+var fillLines = sync.OnceValue(func() []byte {
+	b := make([]byte, 64<<10+fillLine)
+	for i := range b {
+		b[i] = fillByte(int64(i))
+	}
+	return b
+})
+
+// fillSynced does what Fill does and makes the region durable.
+func fillSynced(f File, from, to int64) error {
+	if err := Fill(f, from, to); err != nil {
+		return err
 	}
 	return f.Sync()
 }
