@@ -68,7 +68,15 @@ func main() {
 	only := flag.String("sections", "", "sections to run, with commas; all without")
 	page := flag.String("page", "docs/performance.md", "the page to write; its results and charts are in the directory of that name")
 	write := flag.Bool("write", false, "run nothing: only write the page from the results")
+	gaps := flag.Bool("gaps", false, "measure nothing: tell of moments in which a processor ran nothing, until the input ends")
 	flag.Parse()
+	if *gaps {
+		if err := printGaps(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	m.dir = strings.TrimSuffix(*page, ".md")
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

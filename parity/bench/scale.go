@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/echomq/emqd/bench"
@@ -120,27 +117,31 @@ func (n *node) recover(ctx context.Context) time.Duration {
 // openConns is how many connections the mixed work has: enough that what is due finds a free one.
 const openConns = 200
 
-// holds finds the highest rate of mixed work, in steps of 5% of what a closed loop takes, that an open loop is served at
-// without delay: for four seconds no request takes longer than a fifth of a second, counted from when it was to be sent.
-// It is less than the closed loop's: a node that is always behind finds more work in each turn, which costs less apiece.
-func (n *node) holds(ctx context.Context, m *matrix, full float64) (float64, error) {
-	for part := 1.0; part > 0.2; part -= 0.05 {
-		l := m.load("mixed", openConns, 1, 1)
-		l.Rate, l.Duration, l.Warmup = part*full, 4*time.Second, time.Second
+// busy finds the rate of an open loop of l's work at which the node's processor time is that share of one processor. An
+// operation costs less at a high rate, where a turn finds several requests and the client is awake already: so it is looked
+// for in steps.
+func (n *node) busy(ctx context.Context, l bench.Load, share float64) (rate, closed float64, err error) {
+	l.Conns = openConns
+	full, err := n.Run(ctx, l)
+	if err != nil {
+		return 0, 0, err
+	}
+	rate = full.PerSec * share / 2
+	for range 3 {
+		l.Rate = rate
 		r, err := n.Run(ctx, l)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		if requestMax(r) <= 200_000 {
-			return l.Rate, nil
-		}
+		rate *= share / (r.CPU * r.PerSec / 1e6)
 	}
-	return 0, fmt.Errorf("no rate was held, of %.0f operations/s", full)
+	return rate, full.PerSec, nil
 }
 
-// runTails drives mixed work at 60% of what the node holds, beside a million jobs and through one rewrite of the log.
+// runTails drives mixed work that keeps a processor of the node busy for 60% of the time, beside a million jobs and through
+// one rewrite of the log.
 func runTails(ctx context.Context, m *matrix, o *outcome) error {
-	a, err := m.startEmqd(logSecond, "--latency-monitor-threshold", "2", "--slowlog-log-slower-than", "5000")
+	a, err := m.startEmqd(logSecond, "--latency-monitor-threshold", strconv.Itoa(namedMS), "--slowlog-log-slower-than", "5000")
 	if err != nil {
 		return err
 	}
@@ -148,11 +149,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if err := a.fill(ctx, m, "resident", million); err != nil {
 		return err
 	}
-	full, err := a.Run(ctx, m.load("mixed", openConns, 1, 5))
-	if err != nil {
-		return err
-	}
-	held, err := a.holds(ctx, m, full.PerSec)
+	rate, closed, err := a.busy(ctx, m.load("mixed", openConns, 1, 5), 0.6)
 	if err != nil {
 		return err
 	}
@@ -160,7 +157,7 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 		return err
 	}
 	l := m.load("mixed", openConns, 1, 1)
-	l.Rate, l.Duration, l.Warmup, l.PauseLimit = 0.6*held, m.tails, time.Second, 10*time.Millisecond
+	l.Rate, l.Duration, l.Warmup, l.PauseLimit = rate, m.tails, time.Second, pauseLimit
 	driver, err := bench.Open(a.Addr, "", "")
 	if err != nil {
 		return err
@@ -168,20 +165,18 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	defer func() { _ = driver.Close() }() // nothing was asked since
 	rewrites := make(chan rewriteSpan, 1)
 	go func() {
-		var s rewriteSpan
 		time.Sleep(m.tails / 2)
-		s.begin = time.Now()
-		s.took, s.err = a.rewrite(ctx)
-		rewrites <- s
+		rewrites <- a.spanOfRewrite(ctx)
 	}()
-	watched, stop := context.WithCancel(ctx)
-	defer stop()
-	stolen := watchSteal(watched)
-	r, err := driver.Run(ctx, l)
+	host, err := watchHost()
 	if err != nil {
 		return err
 	}
-	stop()
+	r, err := driver.Run(ctx, l)
+	took, err := host.end(err)
+	if err != nil {
+		return err
+	}
 	s := <-rewrites
 	if s.err != nil {
 		return s.err
@@ -189,8 +184,8 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if len(r.Errors) > 0 {
 		return fmt.Errorf("%s", r.Errors[0].Text)
 	}
-	t := o.table(fmt.Sprintf("Jobs, lanes, GET and SET at %.0f operations/s, 60%% of the highest rate held (%.0f; a closed loop takes %.0f), for %v, "+
-		"a million jobs resident, fsync every second, one rewrite of %.1f s; ms", l.Rate, held, full.PerSec, m.tails, s.took.Seconds()), "request", "count", "p50", "p99", "p99.9", "max", "p99.9 / p50")
+	t := o.table(fmt.Sprintf("Jobs, lanes, GET and SET at %.0f operations/s, which keep a processor of the node busy for 60%% of the time, for %v; a closed loop takes %.0f; "+
+		"a million jobs resident, fsync every second, one rewrite of %.1f s; ms", l.Rate, m.tails, closed, s.took.Seconds()), "request", "count", "p50", "p99", "p99.9", "max", "p99.9 / p50")
 	add := func(name string, d bench.Dist) {
 		t.row(name, fmt.Sprint(d.Count), ms(d.P50), ms(d.P99), ms(d.P999), ms(d.Max), fmt.Sprintf("%.1f", d.P999/d.P50))
 	}
@@ -203,82 +198,8 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	o.HDR = r.Latency.HDR
 	o.atMost("tails of mixed load, p99.9 over p50 of the worst kind of request", one(worst), 5, "")
 	o.atMost("tails of mixed load, max", one(requestMax(r)/1e3), 50, " ms")
-	if err := a.pauses(o, r, s, <-stolen); err != nil {
+	if err := a.pauses(o, r, s, took); err != nil {
 		return err
 	}
 	return o.chart("percentiles", bench.PercentileChart("Mixed load at 60% of capacity: latency of operations by percentile", []*bench.Series{{Runs: []*bench.Result{r}}}))
-}
-
-// rewriteSpan is when the log was rewritten.
-type rewriteSpan struct {
-	begin time.Time
-	took  time.Duration
-	err   error
-}
-
-// pauses names every pause above 10 ms, as far as the node tells.
-func (n *node) pauses(o *outcome, r *bench.Result, s rewriteSpan, stolen []steal) error {
-	spikes := map[int64][]string{}
-	latest, err := n.Do("LATENCY", "LATEST")
-	if err != nil {
-		return err
-	}
-	events, _ := latest.([]any)
-	for _, e := range events {
-		parts, ok := e.([]any)
-		if !ok || len(parts) < 4 {
-			continue
-		}
-		name := fmt.Sprint(parts[0])
-		history, err := n.Do("LATENCY", "HISTORY", name)
-		if err != nil {
-			return err
-		}
-		list, _ := history.([]any)
-		for _, h := range list {
-			if pair, ok := h.([]any); ok && len(pair) == 2 {
-				at, _ := pair[0].(int64)
-				spikes[at] = append(spikes[at], fmt.Sprintf("%s %v ms", name, pair[1]))
-			}
-		}
-	}
-	t := o.table("Pauses above 10 ms", "at s", "ms", "requests", "what node, client and host tell of it")
-	const most = 40
-	for _, p := range longest(r.Pauses, most) {
-		at := time.UnixMilli(p.Unix)
-		end := at.Add(time.Duration(p.Millis * 1e6))
-		var said []string
-		for second := at.Unix(); second <= end.Unix(); second++ {
-			said = append(said, spikes[second]...)
-		}
-		if p.Client > 0 {
-			said = append(said, fmt.Sprintf("the client had no processor for %.1f ms", p.Client))
-		}
-		if lost := stolenIn(stolen, at, end); lost > 0 {
-			said = append(said, fmt.Sprintf("the host took %d ms of the processors away", lost.Milliseconds()))
-		}
-		if end.After(s.begin) && at.Before(s.begin.Add(s.took)) {
-			said = append(said, "the log is being rewritten")
-		}
-		if len(said) == 0 {
-			said = []string{"nothing"}
-		}
-		t.row(fmt.Sprintf("%.2f", p.At), fmt.Sprintf("%.1f", p.Millis), strconv.Itoa(p.Requests), strings.Join(said, "; "))
-	}
-	if len(r.Pauses) > most {
-		t.row("", "", "", fmt.Sprintf("and %d shorter ones", len(r.Pauses)-most))
-	}
-	if len(r.Pauses) == 0 {
-		t.row("none", "", "", "")
-	}
-	return nil
-}
-
-// longest gives the n longest pauses in the order of time.
-func longest(all []bench.Pause, n int) []bench.Pause {
-	some := slices.Clone(all)
-	slices.SortFunc(some, func(a, b bench.Pause) int { return cmp.Compare(b.Millis, a.Millis) })
-	some = some[:min(n, len(some))]
-	slices.SortFunc(some, func(a, b bench.Pause) int { return cmp.Compare(a.At, b.At) })
-	return some
 }
