@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -88,8 +89,18 @@ func TestLatencyEvents(t *testing.T) {
 		client.active = srv.now
 		took("cron", func() { srv.cron() })
 
-		slow("sync")
+		slow("write")
 		do(client, "CONFIG SET appendfsync no")
+		write := func() { do(client, "SET k w") }
+		took("aof-write", write)
+		took("aof-write-alone", write)
+		srv.aof.syncing = true
+		took("aof-write-pending-fsync", write)
+		srv.aof.syncing, srv.works.now = false, &work{}
+		took("aof-write-active-child", write)
+		srv.works.now = nil
+
+		slow("sync")
 		do(client, "SET k w")
 		took("aof-rewrite", func() {
 			srv.rewrite()
@@ -111,6 +122,29 @@ func TestLatencyEvents(t *testing.T) {
 		srv.mu.Unlock()
 		require.NoError(t, srv.closeLog())
 	})
+}
+
+// TestLatencyOfTheLoop has a turn take 2 ms, and others keep the keyspace for as long while a turn is due.
+func TestLatencyOfTheLoop(t *testing.T) {
+	n := startLogged(t, memfs.New(), debugging, func(cfg *Config) { cfg.LatencyMonitorThreshold = 1 })
+	c := dial(t, n.addr)
+	seen := func(event string) bool {
+		n.srv.mu.Lock()
+		defer n.srv.mu.Unlock()
+		return n.srv.latency[event] != nil
+	}
+	c.send("DEBUG SLEEP 0.002")
+	require.Equal(t, "+OK\r\n", c.next())
+	require.Eventually(t, func() bool { return seen("event-loop") }, 10*time.Second, time.Millisecond)
+	for !seen("keyspace-lock") {
+		n.srv.mu.Lock()
+		c.send("PING")
+		for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
+			runtime.Gosched()
+		}
+		n.srv.mu.Unlock()
+		require.Equal(t, "+PONG\r\n", c.next())
+	}
 }
 
 // TestLatencyPage compares the page of events with those that have advice.
