@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"store/aof/memfs":       {"store/aof"},
 	"store/internal/oracle": {},
 	"parity":                {},
-	"parity/bench":          {"bench", "bench/chart", "server/resp"},
+	"parity/bench":          {"bench", "bench/chart", "server/resp", "golang.org/x/sys/..."},
 	"parity/script":         {},
 	"parity/local":          {"commands", "store", "parity/script"},
 	"parity/wire":           {"server/resp", "parity/script"},
