@@ -90,11 +90,12 @@ pump:
 fuzz-emq: redis-server
 	go test ./parity -run '^TestEMQ' -v -count 1 -timeout 3h -emq-calls $(EMQ_CALLS) -seed $(SEED)
 
-# valkey compares files with Valkey 8, which is unpacked below bin/ from Debian's backports (amd64). RECORD=yes lets it write the
-# directories anew that TestStartsOnValkey8 starts on.
+# valkey moves data to and from Valkey 8: logs, snapshots, exports, backups, dumps. The server is unpacked below bin/ from Debian's
+# backports (amd64), where one program has several names. RECORD=yes lets it write the directories anew that TestStartsOnValkey8 starts on.
 VALKEY := bin/valkey
 valkey: $(VALKEY)/usr/bin/valkey-server
-	PATH="$(CURDIR)/$(VALKEY)/usr/bin:$$PATH" go test ./parity -run 'StartsOn|RealServer' -count 1 $(if $(RECORD),-record-valkey)
+	PATH="$(CURDIR)/$(VALKEY)/usr/bin:$$PATH" go test ./parity -run 'StartsOn|RealServer|Dump' -count 1 $(if $(RECORD),-record-valkey)
+	PATH="$(CURDIR)/$(VALKEY)/usr/bin:$$PATH" go test ./store/rdb -run Server -count 1
 
 VALKEY_APT = apt-get -q -o Dir::Etc::sourcelist=$(CURDIR)/$(VALKEY)/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$(CURDIR)/$(VALKEY)/lists
 $(VALKEY)/usr/bin/valkey-server:
@@ -102,6 +103,7 @@ $(VALKEY)/usr/bin/valkey-server:
 	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" > $(VALKEY)/sources.list
 	$(VALKEY_APT) update
 	cd $(VALKEY) && $(VALKEY_APT) download valkey-tools && dpkg -x valkey-tools_*.deb .
+	ln -sf valkey-check-rdb $@
 
 # bench measures emqd next to redis-server and writes docs/performance.md: SECTIONS=plain,jobs runs some of it, ROUNDS=3
 # sets the runs of each case, TAILS=2m the length of the longest one, SHORT=yes makes all of it shorter.

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -225,4 +226,62 @@ func TestStartsOnRealServersData(t *testing.T) {
 			require.FileExists(t, filepath.Join(dir, "dump.rdb"))
 		}
 	})
+}
+
+// TestRealServerStartsOnCopies starts a real server on everything that emqd makes to carry data away: snapshots, an export, a
+// log that it has made short, a backup.
+func TestRealServerStartsOnCopies(t *testing.T) {
+	dir := t.TempDir()
+	ours, _ := logged(t, dir)
+	populate(ours)
+	want := contents(ours)
+	cfg := server.NewConfig()
+	cfg.Dir = dir
+	snapshot := func(what string) {
+		from := t.TempDir()
+		require.NoError(t, os.Rename(filepath.Join(dir, "dump.rdb"), filepath.Join(from, "dump.rdb")))
+		require.Equal(t, want, contents(asker{t, real.Start(t, "--dir", from)}), what)
+	}
+	log := func(what, from string) {
+		theirs, _ := onReal(t, from)
+		require.Equal(t, want, contents(theirs), what)
+	}
+	ours.do("SAVE")
+	snapshot("SAVE")
+	ours.do("BGSAVE")
+	require.Eventually(t, func() bool {
+		return strings.Contains(string(ours.do("INFO", "persistence")), "rdb_bgsave_in_progress:0")
+	}, 20*time.Second, 20*time.Millisecond)
+	snapshot("BGSAVE")
+	require.NoError(t, server.Export(cfg, filepath.Join(dir, "dump.rdb"), io.Discard))
+	snapshot("an export")
+	ours.do("BGREWRITEAOF")
+	rewritten(t, ours)
+	log("a base alone", dir)
+	ours.line("LPUSH bigl after")
+	ours.line("XADD x * f v")
+	want = contents(ours)
+	log("a base and an increment", dir)
+	dest := t.TempDir()
+	require.NoError(t, server.Backup(cfg, dest, io.Discard))
+	log("a backup", dest)
+}
+
+// TestRestoreOfRealServersData restores what a real server has written: a snapshot, and a directory with a log.
+func TestRestoreOfRealServersData(t *testing.T) {
+	theirs, dir := onReal(t, t.TempDir())
+	populate(theirs)
+	theirs.do("BGREWRITEAOF")
+	rewritten(t, theirs)
+	theirs.line("LPUSH bigl after")
+	theirs.do("SAVE")
+	want := contents(theirs)
+	for _, from := range []string{dir, filepath.Join(dir, "dump.rdb")} {
+		cfg := server.NewConfig()
+		cfg.Dir = t.TempDir()
+		require.NoError(t, server.Restore(cfg, from, io.Discard))
+		ours, n := logged(t, cfg.Dir)
+		require.Equal(t, want, contents(ours), from)
+		n.Stop()
+	}
 }
