@@ -23,6 +23,7 @@ type transport interface {
 // guards it.
 type session struct {
 	id      int64
+	place   int // in the roster
 	srv     *Server
 	conn    transport
 	fd      int             // -1 for a connection with goroutines of its own
@@ -242,6 +243,7 @@ func (s *session) gone() {
 	s.srv.buffers.give(s.out)
 	s.out, s.in, s.later, s.sent = nil, nil, nil, 0
 	delete(s.srv.sessions, s.id)
+	s.srv.strike(s)
 }
 
 func (s *session) unmonitor() {
