@@ -194,3 +194,52 @@ func TestTrackingWithinExec(t *testing.T) {
 	require.Equal(t, invalid+"z\r\n", a.next())
 	require.Equal(t, "+PONG\r\n", a.do("PING"))
 }
+
+// TestManyClientsAreLookedAtLessOften counts the memory of a few clients in every round of the timer and that of many once a second.
+func TestManyClientsAreLookedAtLessOften(t *testing.T) {
+	for _, clients := range []int{10, fewClients + 10} {
+		srv, err := New(NewConfig(), mute())
+		require.NoError(t, err)
+		for range clients {
+			srv.open(silent{}, "test:1", "test:0")
+		}
+		rounds := 0
+		for start := srv.now; srv.now < start+3000; srv.now += cronInterval {
+			srv.clientMem = -1
+			srv.sampleMemory()
+			if srv.clientMem > 0 {
+				rounds++
+			}
+		}
+		if clients > fewClients {
+			require.Equal(t, 3, rounds)
+		} else {
+			require.Equal(t, 30, rounds)
+		}
+	}
+}
+
+// TestRoster has every client looked at within ten rounds, whoever leaves meanwhile.
+func TestRoster(t *testing.T) {
+	srv, err := New(NewConfig(), mute())
+	require.NoError(t, err)
+	var all []*session
+	for range 1000 {
+		all = append(all, srv.open(silent{}, "test:1", "test:0"))
+	}
+	for i, s := range all {
+		if i%3 == 0 {
+			s.gone()
+		}
+	}
+	require.Len(t, srv.roster, len(srv.sessions))
+	srv.cfg.Timeout = 1
+	srv.now += 2000
+	for range 10 {
+		srv.checkClients()
+	}
+	for i, s := range all {
+		require.Equal(t, srv.sessions[s.id] != nil, i%3 != 0)
+		require.Equal(t, i%3 != 0, s.aborted, i)
+	}
+}

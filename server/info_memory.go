@@ -22,13 +22,32 @@ func (srv *Server) usedMemory() int64 {
 		}
 		srv.stats.buffers.note(srv.now, p.input+p.args+p.multi, p.fixed+p.list)
 	}
+	return srv.notePeak()
+}
+
+// notePeak returns the memory in use, with what clients took when they were looked at last.
+func (srv *Server) notePeak() int64 {
 	total := srv.countedMemory() + int64(srv.logBuffer())
 	srv.stats.peak = max(srv.stats.peak, total)
 	return total
 }
 
+// fewClients is how many clients are looked at in every round of the timer, which takes a tenth of a millisecond. More are
+// looked at once a second.
+const fewClients = 1000
+
+// sampleMemory notes the memory in use, for its peak and for maxmemory.
+func (srv *Server) sampleMemory() {
+	if len(srv.sessions) > fewClients && srv.now < srv.clientsAt {
+		srv.notePeak()
+		return
+	}
+	srv.clientsAt = srv.now + 1000
+	srv.usedMemory()
+}
+
 // countedMemory returns the bytes that maxmemory limits: all but what waits to be written to the log. What clients take is
-// that of the last round of the timer.
+// of the time at which they were looked at last.
 func (srv *Server) countedMemory() int64 {
 	return baseMemory + srv.store.Memory() + srv.clientMem + srv.tracked.bytes
 }

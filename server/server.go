@@ -45,7 +45,8 @@ type Server struct {
 	nextID   int64
 	buffers  buffers
 
-	clientMem int64 // bytes that clients take, as of the last round of the timer
+	clientMem int64 // bytes that clients took when they were looked at last
+	clientsAt int64 // Unix ms at which that is done again when they are many
 	evictable int64 // of these, what maxmemory-clients limits
 
 	watched   []map[string][]*session // by database and key
@@ -233,7 +234,7 @@ func (srv *Server) cron() {
 	srv.clock.follow(time.Now())
 	defer srv.timed("cron", srv.clock.nano())
 	srv.stats.sample(srv.now)
-	srv.usedMemory() // for its peak, and for maxmemory
+	srv.sampleMemory()
 	srv.followLimit()
 	srv.evictClients()
 	if srv.aof != nil {
@@ -275,7 +276,7 @@ func (srv *Server) expire() int64 {
 // be told something is not idle. It looks at a share of them, at each about once a second: ten thousand at once would hold
 // up others for a millisecond.
 func (srv *Server) checkClients() {
-	for n := min(len(srv.roster), max(len(srv.roster)*cronInterval/1000, 32)); n > 0 && len(srv.roster) > 0; n-- {
+	for n := min(len(srv.roster), max(len(srv.roster)*cronInterval/1000+1, 32)); n > 0 && len(srv.roster) > 0; n-- {
 		srv.checked = (srv.checked + 1) % len(srv.roster)
 		s := srv.roster[srv.checked]
 		if t := srv.cfg.Timeout; t > 0 && s.waiting == nil && !s.subscriber() && !s.monitor && srv.now-s.active > int64(t)*1000 {
