@@ -254,9 +254,20 @@ type late struct{ from, to int64 }
 // lateBy is how long the client takes at most for all that a wait has given, with much to spare.
 const lateBy = int64(3 * time.Millisecond)
 
-// ran notes that what began at from, and takes a moment, was done at now: when it took long the client had no processor.
-func (e *engine) ran(from, now int64) {
-	if e.pauseLimit > 0 && now-from > lateBy {
+// woke returns the time from which ran counts. Where nobody wants to know of pauses neither of them reads the clock.
+func (e *engine) woke() int64 {
+	if e.pauseLimit <= 0 {
+		return 0
+	}
+	return e.now()
+}
+
+// ran notes that what began at from, and takes a moment, is done: when it took long the client had no processor.
+func (e *engine) ran(from int64) {
+	if e.pauseLimit <= 0 {
+		return
+	}
+	if now := e.now(); now-from > lateBy {
 		e.lateness = append(e.lateness, late{from, now})
 	}
 }

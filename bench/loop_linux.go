@@ -92,10 +92,11 @@ func (p *poll) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		woke := e.now()
 		if n == 0 {
-			e.ran(now+int64(d), woke)
+			e.ran(now + int64(d))
+			continue
 		}
+		woke := e.woke()
 		for _, ev := range events[:n] {
 			c := e.conns[ev.Fd]
 			if ev.Events&unix.EPOLLOUT != 0 {
@@ -109,7 +110,7 @@ func (p *poll) loop(ctx context.Context) error {
 				}
 			}
 		}
-		e.ran(woke, e.now())
+		e.ran(woke)
 	}
 }
 

@@ -143,7 +143,7 @@ func (l *loop) lock() {
 	}
 	start := srv.clock.nano()
 	srv.mu.Lock()
-	srv.spike("keyspace-lock", srv.clock.nano()-start)
+	srv.timed("keyspace-lock", start)
 }
 
 // turnEvents is how many connections a turn serves at most. Replies leave at the end of a turn, and who is served first waits
