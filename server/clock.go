@@ -9,6 +9,7 @@ type clock struct {
 	base time.Time     // with a monotonic reading
 	wall time.Duration // Unix time at base
 	skew time.Duration // added so far to follow the system clock
+	counter
 }
 
 // slewInterval is how often follow may be called; a call corrects at most a twentieth of it.
@@ -16,11 +17,14 @@ const slewInterval = 100 * time.Millisecond
 
 func newClock() *clock {
 	now := time.Now()
-	return &clock{base: now, wall: time.Duration(now.UnixNano())}
+	return &clock{base: now, wall: time.Duration(now.UnixNano()), counter: counter{usable: haveTicks()}}
 }
 
 // nano returns Unix time in nanoseconds.
-func (c *clock) nano() int64 { return int64(c.wall + c.skew + time.Since(c.base)) }
+func (c *clock) nano() int64 { return c.after(time.Since(c.base)) }
+
+// after returns the Unix time, in nanoseconds, of so long after base.
+func (c *clock) after(mono time.Duration) int64 { return int64(c.wall + c.skew + mono) }
 
 // milli returns Unix time in milliseconds.
 func (c *clock) milli() int64 { return c.nano() / int64(time.Millisecond) }

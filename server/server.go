@@ -194,7 +194,7 @@ func (srv *Server) open(conn transport, addr, laddr string) *session {
 
 // stamp reads the clock for the command that is about to run.
 func (srv *Server) stamp() {
-	srv.mono = srv.clock.nano()
+	srv.mono = srv.clock.quick()
 	srv.now = srv.mono / 1e6
 }
 

@@ -80,7 +80,7 @@ type rowStats struct {
 // account notes one execution that began at the clock's start. Its end is the start of the next in the same pipeline,
 // which spares a clock reading for each command.
 func (srv *Server) account(s *session, row *commands.Row, args [][]byte, start int64, err error) {
-	srv.mono = srv.clock.nano()
+	srv.mono = srv.clock.quick()
 	nanos := srv.mono - start
 	st := &srv.stats.rows[row.ID()]
 	if commands.IsWait(err) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"math"
 	"unsafe"
 )
 
@@ -113,38 +114,44 @@ func (t *scoreTree) before(p *limit, score float64, r ref, same bool) bool {
 	return bytes.Compare(t.member(r), p.member) <= 0
 }
 
-// seek finds the limit's place: the leaf, the position in it and the rank. An item that is the limit's own is at
-// that position; the place after the last item of a leaf is in that leaf.
-func (t *scoreTree) seek(p *limit, path *scorePath) (l *scoreLeaf, pos, rank int) {
+// seek finds the limit's place: the leaf and the position in it. An item that is the limit's own is at that position; the
+// place after the last item of a leaf is in that leaf.
+func (t *scoreTree) seek(p *limit, path *scorePath) (l *scoreLeaf, pos int) {
 	r := t.root
 	for d := range t.depth {
 		n := t.inner(r)
-		lo, hi := 1, int(n.n)
-		for lo < hi {
-			m := (lo + hi) / 2
-			if t.before(p, n.score[m], n.item[m], true) {
-				lo = m + 1
-			} else {
-				hi = m
-			}
-		}
-		for _, c := range n.count[:lo-1] {
-			rank += int(c)
-		}
-		path[d].n, path[d].i = n, lo-1
-		r = n.child[lo-1]
+		i := t.passed(p, n.score[1:n.n], n.item[1:n.n], true)
+		path[d].n, path[d].i = n, i
+		r = n.child[i]
 	}
 	l = t.leaf(r)
-	pos = t.place(p, l)
-	return l, pos, rank + pos
+	return l, t.place(p, l)
 }
 
 // place returns the limit's position in a leaf.
 func (t *scoreTree) place(p *limit, l *scoreLeaf) int {
-	lo, hi := 0, int(l.n)
+	return t.passed(p, l.score[:l.n], l.item[:l.n], false)
+}
+
+// passed returns how many of some items in order stand before the limit. Scores are enough for nearly all of them, and they are
+// searched without a branch that depends on one: half as long as by calls of before.
+func (t *scoreTree) passed(p *limit, scores []float64, items []ref, same bool) int {
+	lo, hi := 0, len(scores)
+	switch p.mode {
+	case atScore:
+		return below(scores, p.score)
+	case afterScore:
+		return upTo(scores, p.score)
+	case atItem:
+		lo = below(scores, p.score)
+		if lo == hi || scores[lo] != p.score {
+			return lo
+		}
+		hi = lo + upTo(scores[lo:], p.score)
+	}
 	for lo < hi {
 		m := (lo + hi) / 2
-		if t.before(p, l.score[m], l.item[m], false) {
+		if t.before(p, scores[m], items[m], same) {
 			lo = m + 1
 		} else {
 			hi = m
@@ -153,13 +160,41 @@ func (t *scoreTree) place(p *limit, l *scoreLeaf) int {
 	return lo
 }
 
+// below returns how many of the scores, which are in order, are less than x.
+func below(scores []float64, x float64) int {
+	at := 0
+	for n := len(scores); n > 0; {
+		half := (n + 1) / 2
+		less := 0
+		if scores[at+half-1] < x {
+			less = 1
+		}
+		at += half & -less
+		n -= half
+	}
+	return at
+}
+
+// upTo returns how many of the scores, which are in order, are not greater than x.
+func upTo(scores []float64, x float64) int {
+	if math.IsInf(x, 1) {
+		return len(scores)
+	}
+	return below(scores, math.Nextafter(x, math.Inf(1)))
+}
+
 // rank returns the number of items before the limit.
 func (t *scoreTree) rank(p *limit) int {
 	if t.root == 0 {
 		return 0
 	}
 	var path scorePath
-	_, _, rank := t.seek(p, &path)
+	_, rank := t.seek(p, &path)
+	for d := range t.depth {
+		for _, c := range path[d].n.count[:path[d].i] {
+			rank += int(c)
+		}
+	}
 	return rank
 }
 

@@ -20,7 +20,7 @@ func (t *scoreTree) insert(score float64, r ref, member []byte) {
 	case t.before(&p, l.score[0], l.item[0], false): // and many nearly so
 		pos = t.place(&p, l)
 	default:
-		l, pos, _ = t.seek(&p, &path)
+		l, pos = t.seek(&p, &path)
 		last = t.isEdge(true, &path)
 	}
 	for d := range t.depth {
@@ -165,7 +165,7 @@ func (t *scoreTree) remove(score float64, r ref) {
 	pos := 0
 	if l.item[0] != r {
 		p := limit{mode: atItem, score: score, member: t.member(r), item: r}
-		l, pos, _ = t.seek(&p, &path)
+		l, pos = t.seek(&p, &path)
 	}
 	if l.item[pos] != r {
 		panic("store: a member is missing from its score tree")
