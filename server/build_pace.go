@@ -29,11 +29,11 @@ func (p *pace) step() {
 	if p.steps++; p.steps%paceSteps != 0 {
 		return
 	}
-	took, used := time.Since(p.began), processTime()-p.used
+	took := time.Since(p.began)
 	if took < paceWork && !p.began.IsZero() {
 		return
 	}
-	if rest := restAfter(took, used); rest > 0 && !p.began.IsZero() {
+	if rest := restAfter(took, processTime()-p.used); rest > 0 && !p.began.IsZero() {
 		p.nap(rest)
 	}
 	p.began, p.used = time.Now(), processTime()
