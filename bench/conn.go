@@ -50,6 +50,7 @@ type group struct {
 	name   string
 	conns  []*conn
 	idle   []*conn
+	spare  []*conn // room for idle
 	driver driver
 	ledger *ledger // nil for a load that works on the jobs of another
 	fill   filling

@@ -207,7 +207,7 @@ func (e *engine) stop(now int64) {
 // wake has the idle connections of a group try again.
 func (e *engine) wake(g *group) {
 	idle := g.idle
-	g.idle = nil
+	g.idle, g.spare = g.spare[:0], idle
 	now := e.now()
 	for i, c := range idle {
 		c.next(now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -20,8 +19,6 @@ type poll struct {
 
 // run drives the connections until the load is over and closes them.
 func (e *engine) run(ctx context.Context, conns []net.Conn, warmup, duration time.Duration) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"runtime"
 
 	"sync"
 	"syscall"
@@ -84,8 +83,6 @@ func (srv *Server) serve(ctx context.Context, opened func()) error {
 			<-poked
 		}
 	}()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	opened()
 	return l.turn(ctx)
 }

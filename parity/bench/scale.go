@@ -201,5 +201,47 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if err := a.pauses(o, r, s, took); err != nil {
 		return err
 	}
-	return o.chart("percentiles", bench.PercentileChart("Mixed load at 60% of capacity: latency of operations by percentile", []*bench.Series{{Runs: []*bench.Result{r}}}))
+	if err := o.chart("percentiles", bench.PercentileChart("Mixed load at 60% of capacity: latency of operations by percentile", []*bench.Series{{Runs: []*bench.Result{r}}})); err != nil {
+		return err
+	}
+	return m.plainTails(ctx, o)
+}
+
+// plainTails has both servers answer GET and nothing else, without data to speak of, a log or a rewrite, with the same
+// share of a processor as the mixed work: what is left of the tails then is the machine's and the client's.
+func (m *matrix) plainTails(ctx context.Context, o *outcome) error {
+	t := o.table("For comparison: GET and nothing else at 60% of a processor, no log, no rewrite; ms", "server", "requests/s", "p50", "p99", "p99.9", "max", "p99.9 / p50")
+	return m.pair(logOff, func(a, b *node) error {
+		o.Peer = b.Name + " " + b.Version
+		runs := map[*node][]*bench.Result{}
+		rates := map[*node]float64{}
+		for _, n := range []*node{a, b} {
+			rate, _, err := n.busy(ctx, m.load("get", openConns, 1, 3), 0.6)
+			if err != nil {
+				return err
+			}
+			rates[n] = rate
+		}
+		for range m.rounds {
+			for _, n := range []*node{a, b} {
+				l := m.load("get", openConns, 1, 20)
+				l.Rate = rates[n]
+				r, err := n.Run(ctx, l)
+				if err != nil {
+					return err
+				}
+				if len(r.Errors) > 0 {
+					return fmt.Errorf("%s: %s", n.Name, r.Errors[0].Text)
+				}
+				runs[n] = append(runs[n], r)
+			}
+		}
+		for _, n := range []*node{a, b} {
+			of := func(figure func(*bench.Result) float64) string { return ms(bench.Of(runs[n], figure).Median) }
+			over := bench.Of(runs[n], func(r *bench.Result) float64 { return r.Latency.P999 / r.Latency.P50 })
+			t.row(n.Name, whole(runs[n]), of(bench.P50), of(bench.P99), of(bench.P999), ms(bench.Of(runs[n], requestMax).Most),
+				fmt.Sprintf("%.1f (%.1f-%.1f)", over.Median, over.Least, over.Most))
+		}
+		return nil
+	})
 }
