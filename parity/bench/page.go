@@ -14,8 +14,8 @@ const pageHead = `# Performance
 
 This page is written by
 
-    make bench                                  # everything, about forty minutes
-    make bench SHORT=yes                        # fewer and shorter runs, about twelve
+    make bench                                  # everything, about an hour
+    make bench SHORT=yes                        # fewer and shorter runs, about twenty minutes
     make bench SECTIONS=plain,jobs ROUNDS=3     # some of it; the other sections stay as they are
 
 from the results in ` + "`docs/performance`" + `; the texts between the tables are in ` + "`docs/performance/notes.md`" + `. emqd and the peer run on the

@@ -90,15 +90,16 @@ func runCompaction(ctx context.Context, m *matrix, o *outcome) error {
 			var took []float64
 			var worst rewritten
 			for range min(m.rounds, m.pick(3, 2)) { // a rewrite takes its time, on purpose
-				r, err := n.Run(ctx, m.paced(rate, 4*time.Second))
-				if err != nil {
-					return err
-				}
-				idle = append(idle, r)
 				w, err := m.whileRewriting(ctx, n, rate)
 				if err != nil {
 					return err
 				}
+				// As long as the rewrite took: what disturbs the machine comes in bursts, and a short run is as often between them.
+				r, err := n.Run(ctx, m.paced(rate, max(w.rewrite.took, 4*time.Second)))
+				if err != nil {
+					return err
+				}
+				idle = append(idle, r)
 				if worst.result == nil || requestMax(w.result) > requestMax(worst.result) {
 					worst = w
 				}
