@@ -50,7 +50,7 @@ type group struct {
 	name   string
 	conns  []*conn
 	idle   []*conn
-	spare  []*conn // room for idle
+	spare  []*conn // room for the next list of idle ones
 	driver driver
 	ledger *ledger // nil for a load that works on the jobs of another
 	fill   filling

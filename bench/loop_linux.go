@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll drives the connections from one thread: it waits for sockets with epoll, reads, judges, and writes what follows.
+// poll drives the connections from one goroutine: it waits for sockets with epoll, reads, judges, and writes what follows.
 type poll struct {
 	e  *engine
 	fd int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-
 	"sync"
 	"syscall"
 	"unsafe"

@@ -34,8 +34,8 @@ func (m *matrix) alternate(ctx context.Context, name string, l bench.Load, a, b 
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	for _, r := range append(append([]*bench.Result{}, s.Runs...), s.Peer...) {
-		if len(r.Errors) > 0 {
-			return nil, fmt.Errorf("%s on %s: %d wrong replies: %s", name, r.Server.Name, r.Errors[0].Count, r.Errors[0].Text)
+		if err := wrongReplies(name, r); err != nil {
+			return nil, err
 		}
 		if r.Ops == 0 {
 			return nil, fmt.Errorf("%s on %s: nothing was done", name, r.Server.Name)
@@ -43,6 +43,14 @@ func (m *matrix) alternate(ctx context.Context, name string, l bench.Load, a, b 
 	}
 	s.Title = name
 	return s, ctx.Err()
+}
+
+// wrongReplies is an error when a run had any.
+func wrongReplies(name string, r *bench.Result) error {
+	if len(r.Errors) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s on %s: %d wrong replies: %s", name, r.Server.Name, r.Errors[0].Count, r.Errors[0].Text)
 }
 
 // both writes the medians of a figure of both sides.

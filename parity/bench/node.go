@@ -173,10 +173,7 @@ func (n *node) fill(ctx context.Context, m *matrix, name string, jobs int) error
 	if err != nil {
 		return err
 	}
-	if len(r.Errors) > 0 {
-		return fmt.Errorf("filling a queue: %s", r.Errors[0].Text)
-	}
-	return nil
+	return wrongReplies("filling a queue", r)
 }
 
 // rewrite has the log rewritten and returns how long it took.

@@ -210,8 +210,8 @@ func runClaim(ctx context.Context, m *matrix, o *outcome) error {
 			if err != nil {
 				return err
 			}
-			if len(r.Errors) > 0 {
-				return fmt.Errorf("claim: %s", r.Errors[0].Text)
+			if err := wrongReplies("claim", r); err != nil {
+				return err
 			}
 			runs[name] = append(runs[name], r)
 		}

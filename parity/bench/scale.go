@@ -181,8 +181,8 @@ func runTails(ctx context.Context, m *matrix, o *outcome) error {
 	if s.err != nil {
 		return s.err
 	}
-	if len(r.Errors) > 0 {
-		return fmt.Errorf("%s", r.Errors[0].Text)
+	if err := wrongReplies("mixed", r); err != nil {
+		return err
 	}
 	t := o.table(fmt.Sprintf("Jobs, lanes, GET and SET at %.0f operations/s, which keep a processor of the node busy for 60%% of the time, for %v; a closed loop takes %.0f; "+
 		"a million jobs resident, fsync every second, one rewrite of %.1f s; ms", l.Rate, m.tails, closed, s.took.Seconds()), "request", "count", "p50", "p99", "p99.9", "max", "p99.9 / p50")
@@ -230,8 +230,8 @@ func (m *matrix) plainTails(ctx context.Context, o *outcome) error {
 				if err != nil {
 					return err
 				}
-				if len(r.Errors) > 0 {
-					return fmt.Errorf("%s: %s", n.Name, r.Errors[0].Text)
+				if err := wrongReplies("get", r); err != nil {
+					return err
 				}
 				runs[n] = append(runs[n], r)
 			}
